@@ -83,9 +83,7 @@ describe('a line that is whole beside damage is read', () => {
     ['behind a cut string with brackets in it', (line) => `{"type":"x","text":"a } ] \\" {${line}`, 1],
     ['behind a cut name', (line) => `{"type":"pr-link","url":${line}`, 1],
     ['behind a line that was cut off, and NUL', (line) => `${STUB}\0\0\0${line}`, 1],
-    ['before a line that was cut off', (line) => `${line}${STUB}`, 1],
     ['between two that were cut off', (line) => `${STUB}\0${line}\0${STUB}`, 1],
-    ['on the line of the one before', (line) => `{"type":"pr-link"}${line}`, 0],
   ])('%s', async (_, change, problems) => {
     const all = linked().trimEnd().split('\n');
     const whole = await readContent(linked());
@@ -96,12 +94,6 @@ describe('a line that is whole beside damage is read', () => {
       expect(records, `line ${index + 1}`).toEqual(whole.records);
       expect(report.problems.reduce((sum, { count }) => sum + count, 0)).toBe(problems);
     }
-  });
-
-  test('all lines on one line', async () => {
-    const { records, report } = await readContent(linked().replaceAll('\n', ''));
-    expect(records).toEqual((await readContent(linked())).records);
-    expect(report.problems).toEqual([]);
   });
 
   test('messages within a conversation that was cut off are no records of their own', async () => {

@@ -44,13 +44,6 @@ describe('Gemini CLI: lines that change what lines before them said', () => {
     expect(brief(all.records)).toEqual(['user: w']);
   });
 
-  test('$rewindTo of a damaged line takes back what is behind that', async () => {
-    const before = lines(header, message('u', 'user'), message('a', 'gemini'));
-    const behind = lines(message('b', 'gemini'), { $rewindTo: 'v' }, message('w', 'user'));
-    const { records } = await readContent(`${before}{"id":"v","type":"us\n${behind}`);
-    expect(brief(records)).toEqual(['user: u', 'assistant: a', 'user: w']);
-  });
-
   test('$set.messages takes the place of all; a history that was written back repeats no result', async () => {
     const kept = message('a', 'gemini', {
       content: [{ functionCall: { id: 't1', name: 'read_file', args: {} } }],

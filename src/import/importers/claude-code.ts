@@ -1,10 +1,11 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { isRecord, numberOf, property } from '../../models/protocols/json.ts';
 import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
 import type { TreeLine } from '../read/transcript-tree.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
+import { Importer, listOf, contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 import { recordedTime, withTime } from './recorded-time.ts';
 
 interface OpenAnswer {
@@ -37,15 +38,9 @@ const BOOKKEEPING = new Set([
  * with one message id, results between them. Lines of sub-agents (`isSidechain`) are other
  * conversations and left out, as is the summary after a compaction.
  */
-class ClaudeCodeImporter implements SessionImporter {
+class ClaudeCodeImporter extends Importer {
   private open: OpenAnswer | null = null;
   private named = false;
-  private readonly tally: ImportTally;
-
-  constructor(tally: ImportTally) {
-    this.tally = tally;
-  }
-
   private flush(): SessionRecord[] {
     const answer = this.open;
     this.open = null;
@@ -56,9 +51,7 @@ class ClaudeCodeImporter implements SessionImporter {
       {
         kind: 'assistant',
         content,
-        ...(model !== undefined && { model }),
-        ...(usage !== undefined && { usage }),
-        ...(at !== undefined && { at }),
+        ...definedOf({ model, usage, at }),
       },
       ...results,
     ];
@@ -148,7 +141,7 @@ class ClaudeCodeImporter implements SessionImporter {
     return [];
   }
 
-  end(): SessionRecord[] {
+  override end(): SessionRecord[] {
     return this.flush();
   }
 }
@@ -163,7 +156,7 @@ function treeLine(line: unknown): TreeLine {
     type === 'assistant' ||
     (type === 'attachment' && property(line, 'attachment', 'type') === 'queued_command');
   const content = property(line, 'message', 'content');
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
+  const blocks = listOf(content);
   const idsOf = (name: string): string[] => blocks.flatMap((block) => stringOf(property(block, name)) ?? []);
   return {
     ...NO_TREE_LINE,
@@ -187,7 +180,7 @@ function parentOf(line: unknown, isBoundary: boolean): string | null | undefined
 
 export const CLAUDE_CODE: FileFormat = {
   importer: (tally) => new ClaudeCodeImporter(tally),
-  arrangement: (tally) => new TranscriptTree(tally, treeLine, { id: 'uuid', parentId: 'parentUuid' }),
+  arrangement: (tally) => new TranscriptTree(tally, treeLine),
 };
 
 function callCount(content: readonly ContentPart[]): number {
@@ -215,7 +208,7 @@ function toPart(block: unknown, tally: ImportTally): ContentPart {
     case 'thinking': {
       const signature = stringOf(property(block, 'signature'));
       const text = textFrom(property(block, 'thinking'));
-      return { type: 'thinking', text, provider: 'anthropic', ...(signature !== undefined && { signature }) };
+      return { type: 'thinking', text, provider: 'anthropic', ...definedOf({ signature }) };
     }
     case 'redacted_thinking':
       return { type: 'thinking', text: '', provider: 'anthropic', encrypted: textFrom(property(block, 'data')) };

@@ -1,10 +1,20 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { numberOf, property } from '../../models/protocols/json.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { Update } from '../read/update-log.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, imageFromAddress, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
+import {
+  Importer,
+  listOf,
+  contentFrom,
+  imageFromAddress,
+  instructionsFrom,
+  stringOf,
+  textFrom,
+  unknownBlock,
+} from './content.ts';
 import { recordedTime } from './recorded-time.ts';
 
 interface OpenAnswer {
@@ -18,7 +28,7 @@ interface OpenAnswer {
  * Codex CLI's JSONL (`~/.codex/sessions/…/rollout-*.jsonl`). The file lists the items of the Responses
  * API without the borders of answers: a result, a message or new reasoning after calls begins the next one.
  */
-class CodexImporter implements SessionImporter {
+class CodexImporter extends Importer {
   private open: OpenAnswer | null = null;
   private model: string | undefined;
   private input: number | null = null;
@@ -27,12 +37,6 @@ class CodexImporter implements SessionImporter {
   /** Something was said since the session's first line. */
   private hasBegun = false;
   private sessions = 0;
-  private readonly tally: ImportTally;
-
-  constructor(tally: ImportTally) {
-    this.tally = tally;
-  }
-
   private flush(): SessionRecord[] {
     const answer = this.open;
     this.open = null;
@@ -42,9 +46,7 @@ class CodexImporter implements SessionImporter {
       {
         kind: 'assistant',
         content,
-        ...(this.model !== undefined && { model: this.model }),
-        ...(usage !== undefined && { usage }),
-        ...(at !== undefined && { at }),
+        ...definedOf({ model: this.model, usage, at }),
       },
     ];
   }
@@ -120,7 +122,7 @@ class CodexImporter implements SessionImporter {
   /** What replaces the history holds summaries; a file that begins with it has nothing else. */
   private readCompacted(payload: unknown): SessionRecord[] {
     const history = property(payload, 'replacement_history');
-    const items: readonly unknown[] = this.hasBegun || !Array.isArray(history) ? [] : history;
+    const items = this.hasBegun ? [] : listOf(history);
     return [
       ...this.flush(),
       ...items.flatMap((item) => this.readItem(item)),
@@ -152,19 +154,17 @@ class CodexImporter implements SessionImporter {
     }
   }
 
-  end(): SessionRecord[] {
+  override end(): SessionRecord[] {
     return this.flush();
   }
 }
 
 /** `content` is the reasoning itself, of models that show it. */
 function thinkingFrom(payload: unknown): ContentPart {
-  const texts = [property(payload, 'summary'), property(payload, 'content')].flatMap((parts): readonly unknown[] =>
-    Array.isArray(parts) ? parts : [],
-  );
+  const texts = [...listOf(property(payload, 'summary')), ...listOf(property(payload, 'content'))];
   const encrypted = stringOf(property(payload, 'encrypted_content'));
   const text = texts.map((part) => textFrom(property(part, 'text'))).join('\n');
-  return { type: 'thinking', text, provider: 'openai', ...(encrypted !== undefined && { encrypted }) };
+  return { type: 'thinking', text, provider: 'openai', ...definedOf({ encrypted }) };
 }
 
 function callFrom(payload: unknown, type: string): ContentPart {
@@ -192,7 +192,6 @@ function toPart(block: unknown, tally: ImportTally): ContentPart {
   }
 }
 
-const USER_ROLE = /"role"\s*:\s*"user"/u;
 /** What the program says in the role of the user: the surroundings, files of instructions, that the turn was aborted. */
 const OF_THE_PROGRAM = /^\s*(?:<([\w -]+)>[\s\S]*<\/\1>\s*$|# AGENTS\.md instructions)/u;
 
@@ -221,5 +220,5 @@ function isOfProgram(payload: unknown): boolean {
 
 export const CODEX: FileFormat = {
   importer: (tally) => new CodexImporter(tally),
-  arrangement: (tally) => new UpdateLog(tally, updateOf, (damaged) => USER_ROLE.test(damaged)),
+  arrangement: (tally) => new UpdateLog(tally, updateOf),
 };

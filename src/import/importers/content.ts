@@ -2,7 +2,26 @@ import { imageSize } from 'image-size';
 import type { ContentPart, ImagePart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
 import { isRecord } from '../../models/protocols/json.ts';
-import type { ImportTally, SessionRecord } from '../session-record.ts';
+import type { ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
+
+export abstract class Importer implements SessionImporter {
+  protected readonly tally: ImportTally;
+
+  constructor(tally: ImportTally) {
+    this.tally = tally;
+  }
+
+  abstract read(value: unknown): readonly SessionRecord[];
+
+  end(): SessionRecord[] {
+    return [];
+  }
+}
+
+/** The elements of a value that should be a list. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
 
 /** The text of a value that should be one; anything else as JSON, so that nothing it says is lost. */
 export function textFrom(value: unknown): string {

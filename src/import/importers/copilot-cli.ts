@@ -1,21 +1,16 @@
 import type { ContentPart } from '../../context/log/content.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { property } from '../../models/protocols/json.ts';
 import { UpdateLog } from '../read/update-log.ts';
-import type { FileFormat, ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
+import type { FileFormat, ImportTally, SessionRecord } from '../session-record.ts';
+import { Importer, listOf, contentFrom, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
 
 const BOOKKEEPING =
   /^(?:hook\.|session\.(?!start$)|permission\.|assistant\.(?:turn_|intent|usage|reasoning)|tool\.execution_(?:start|progress|partial)|tool\.user_requested|abort$|subagent\.|skill\.)/;
 
 /** GitHub Copilot CLI's JSONL (`~/.copilot/session-state/…/events.jsonl`): one event a line. */
-class CopilotImporter implements SessionImporter {
+class CopilotImporter extends Importer {
   private model: string | undefined;
-  private readonly tally: ImportTally;
-
-  constructor(tally: ImportTally) {
-    this.tally = tally;
-  }
-
   read(line: unknown): SessionRecord[] {
     const type = textFrom(property(line, 'type'));
     const data = property(line, 'data');
@@ -48,18 +43,13 @@ class CopilotImporter implements SessionImporter {
     }
   }
 
-  end(): SessionRecord[] {
-    return [];
-  }
-
   private contentOf(data: unknown): readonly ContentPart[] {
     return contentFrom(property(data, 'content'), (block) => toPart(block, this.tally));
   }
 
   private readAnswer(data: unknown): SessionRecord[] {
     const reasoning = stringOf(property(data, 'reasoningText'));
-    const requests = property(data, 'toolRequests');
-    const calls: readonly unknown[] = Array.isArray(requests) ? requests : [];
+    const calls = listOf(property(data, 'toolRequests'));
     const content: ContentPart[] = [
       ...(reasoning === undefined
         ? []
@@ -78,7 +68,7 @@ class CopilotImporter implements SessionImporter {
       return [];
     }
     const model = stringOf(property(data, 'model')) ?? this.model;
-    return [{ kind: 'assistant', content, ...(model !== undefined && { model }) }];
+    return [{ kind: 'assistant', content, ...definedOf({ model }) }];
   }
 }
 

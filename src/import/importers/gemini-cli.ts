@@ -1,25 +1,20 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { numberOf, property } from '../../models/protocols/json.ts';
 import { listedMessages } from '../read/places.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { Update } from '../read/update-log.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
+import { Importer, listOf, contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 
 /**
  * Gemini CLI's files (`~/.gemini/tmp/…/chats/session-*`): a JSON document with `messages`, or lines of which later ones
  * change earlier ones. Takes one message after another, as it stands at the end.
  */
-class GeminiImporter implements SessionImporter {
+class GeminiImporter extends Importer {
   /** Calls whose result stands with the call: a history that was written back repeats it as a message. */
   private readonly answered = new Set<string>();
-  private readonly tally: ImportTally;
-
-  constructor(tally: ImportTally) {
-    this.tally = tally;
-  }
-
   read(message: unknown): SessionRecord[] {
     const type = textFrom(property(message, 'type'));
     if (type === 'user') return this.readUser(message);
@@ -28,10 +23,6 @@ class GeminiImporter implements SessionImporter {
     else if (property(message, '$set') !== undefined) this.tally.leftOut('$set');
     else if (isHeader(message)) return [{ kind: 'session', id: stringOf(property(message, 'sessionId')) ?? null }];
     else this.tally.unknown(`message of type ${type === '' ? 'nothing' : type}`);
-    return [];
-  }
-
-  end(): SessionRecord[] {
     return [];
   }
 
@@ -57,8 +48,7 @@ class GeminiImporter implements SessionImporter {
   }
 
   private readAnswer(message: unknown): SessionRecord[] {
-    const made = property(message, 'toolCalls');
-    const calls: readonly unknown[] = Array.isArray(made) ? made : [];
+    const calls = listOf(property(message, 'toolCalls'));
     const given = property(message, 'content');
     const blocks: readonly unknown[] = Array.isArray(given) ? given : [given];
     const spoken = contentFrom(
@@ -87,10 +77,7 @@ class GeminiImporter implements SessionImporter {
     const usage = usageFrom(property(message, 'tokens'));
     const results = calls.flatMap((call) => resultFrom(call, this.tally));
     for (const result of results) if (result.kind === 'tool_result') this.answered.add(result.callId);
-    return [
-      { kind: 'assistant', content, ...(model !== undefined && { model }), ...(usage !== undefined && { usage }) },
-      ...results,
-    ];
+    return [{ kind: 'assistant', content, ...definedOf({ model, usage }) }, ...results];
   }
 }
 
@@ -123,8 +110,7 @@ export const GEMINI_CLI: FileFormat = {
 };
 
 function thoughtsFrom(thoughts: unknown): ContentPart[] {
-  const all: readonly unknown[] = Array.isArray(thoughts) ? thoughts : [];
-  return all.map((thought) => ({
+  return listOf(thoughts).map((thought) => ({
     type: 'thinking',
     text: `${textFrom(property(thought, 'subject'))}\n${textFrom(property(thought, 'description'))}`,
     provider: 'google',

@@ -1,22 +1,26 @@
 import type { ContentPart } from '../../context/log/content.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { property } from '../../models/protocols/json.ts';
-import type { ImportTally, SessionImporter, SessionRecord } from '../session-record.ts';
-import { contentFrom, imageFromAddress, instructionsFrom, stringOf, textFrom, unknownBlock } from './content.ts';
+import type { ImportTally, SessionRecord } from '../session-record.ts';
+import {
+  Importer,
+  listOf,
+  contentFrom,
+  imageFromAddress,
+  instructionsFrom,
+  stringOf,
+  textFrom,
+  unknownBlock,
+} from './content.ts';
 import { recordedTime, withTime } from './recorded-time.ts';
 
 /**
  * Message lists of the Chat Completions API: takes a message, or a conversation with its `messages`
  * (a line of a fine-tuning or evaluation file), which begins a session of its own.
  */
-export class OpenAiImporter implements SessionImporter {
+export class OpenAiImporter extends Importer {
   private calls = 0;
   private legacyCall = '';
-  private readonly tally: ImportTally;
-
-  constructor(tally: ImportTally) {
-    this.tally = tally;
-  }
-
   private readConversation(value: unknown, messages: readonly unknown[]): SessionRecord[] {
     const id = property(value, 'id') ?? property(value, 'task_id');
     const begin: SessionRecord = { kind: 'session', id: id === undefined ? null : textFrom(id) };
@@ -45,8 +49,7 @@ export class OpenAiImporter implements SessionImporter {
   }
 
   private readAnswer(message: unknown, spoken: readonly ContentPart[]): SessionRecord[] {
-    const asked = property(message, 'tool_calls');
-    const tools: readonly unknown[] = Array.isArray(asked) ? asked : [];
+    const tools = listOf(property(message, 'tool_calls'));
     const reasoning = stringOf(property(message, 'reasoning_content'));
     const content: ContentPart[] = [
       ...(reasoning === undefined ? [] : [{ type: 'thinking' as const, text: reasoning, provider: 'openai' }]),
@@ -60,7 +63,7 @@ export class OpenAiImporter implements SessionImporter {
       return [];
     }
     const model = stringOf(property(message, 'model'));
-    return [{ kind: 'assistant', content, ...(model !== undefined && { model }) }];
+    return [{ kind: 'assistant', content, ...definedOf({ model }) }];
   }
 
   /** Before tools had ids: one call an answer, answered by the next message of role `function`. */
@@ -76,10 +79,6 @@ export class OpenAiImporter implements SessionImporter {
   read(value: unknown): SessionRecord[] {
     const messages = property(value, 'messages') ?? property(value, 'traj');
     return Array.isArray(messages) ? this.readConversation(value, messages) : this.readMessage(value);
-  }
-
-  end(): SessionRecord[] {
-    return [];
   }
 }
 

@@ -1,22 +1,17 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { numberOf, property } from '../../models/protocols/json.ts';
 import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
 import type { TreeLine } from '../read/transcript-tree.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionImporter, SessionRecord } from '../session-record.ts';
+import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
 import { recordedTime } from './recorded-time.ts';
-import { contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
+import { Importer, contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 
 const SETTINGS = new Set(['model_change', 'thinking_level_change', 'session_info', 'label', 'custom']);
 
 /** pi's JSONL (`~/.pi/agent/sessions/…`): one message a line. */
-class PiImporter implements SessionImporter {
-  private readonly tally: ImportTally;
-
-  constructor(tally: ImportTally) {
-    this.tally = tally;
-  }
-
+class PiImporter extends Importer {
   private readMessage(message: unknown): SessionRecord[] {
     const role = textFrom(property(message, 'role'));
     const content = contentFrom(property(message, 'content'), (block) => toPart(block, message, this.tally));
@@ -52,8 +47,7 @@ class PiImporter implements SessionImporter {
       {
         kind: 'assistant',
         content: numbered,
-        ...(model !== undefined && { model }),
-        ...(usage !== undefined && { usage }),
+        ...definedOf({ model, usage }),
       },
     ];
   }
@@ -81,10 +75,6 @@ class PiImporter implements SessionImporter {
         return [];
     }
   }
-
-  end(): SessionRecord[] {
-    return [];
-  }
 }
 
 /** Each line but the header is a node; those of version 1 have no ids and follow each other. pi goes on at the newest, whatever it is. */
@@ -103,7 +93,7 @@ function treeLine(line: unknown): TreeLine {
 
 export const PI: FileFormat = {
   importer: (tally) => new PiImporter(tally),
-  arrangement: (tally) => new TranscriptTree(tally, treeLine, { id: 'id', parentId: 'parentId' }),
+  arrangement: (tally) => new TranscriptTree(tally, treeLine),
 };
 
 function toPart(block: unknown, message: unknown, tally: ImportTally): ContentPart {
@@ -116,7 +106,7 @@ function toPart(block: unknown, message: unknown, tally: ImportTally): ContentPa
         type: 'thinking',
         text: textFrom(property(block, 'thinking')),
         provider: stringOf(property(message, 'provider')) ?? 'unknown',
-        ...(signature !== undefined && { signature }),
+        ...definedOf({ signature }),
       };
     }
     case 'toolCall':

@@ -2,7 +2,7 @@ import type { ImportTally, SessionRecord } from '../session-record.ts';
 import type { SessionFormat } from './detect-format.ts';
 
 export type ImportProblemCode =
-  /** A line of which something is no JSON; whole records before and behind that are imported. */
+  /** A line of which something is no JSON; a whole record behind that is imported. */
   | 'line_not_json'
   /** A line with bytes that are no UTF-8; they are shown as U+FFFD. */
   | 'line_not_utf8'
@@ -10,8 +10,6 @@ export type ImportProblemCode =
   | 'line_cut_off'
   /** A line that is larger than 128 MB. */
   | 'line_too_long'
-  /** The document ends in the middle, or stops being JSON; what stood before was imported. */
-  | 'document_cut_off'
   /** A tool result whose call is nowhere before it; imported as a message. */
   | 'result_without_call'
   /** A tool call that no result followed; imported with a result that says so. */
@@ -20,7 +18,7 @@ export type ImportProblemCode =
 export interface ImportProblem {
   readonly code: ImportProblemCode;
   readonly count: number;
-  /** Lines, the first ones; empty where lines mean nothing. */
+  /** Lines, the first ones; none where they mean nothing. */
   readonly lines: readonly number[];
 }
 

@@ -18,8 +18,6 @@ export interface Place {
 /** Of the values of a file those that the session consists of, in its order: a file may be a tree, or a log of updates. */
 export interface Arrangement {
   add(value: unknown, place: Place): void;
-  /** A line of which no value could be read, in its turn. */
-  addDamaged(text: string): void;
   places(): readonly Place[];
 }
 
@@ -31,16 +29,14 @@ export class FileOrder implements Arrangement {
     this.all.push(place);
   }
 
-  addDamaged(): void {}
-
   places(): readonly Place[] {
     return this.all;
   }
 }
 
-/** The messages that a value lists: a whole conversation, or an update that replaces it. */
+/** The messages that a value lists: a whole conversation, or an update that replaces it; `null`: it lists none. */
 export function listedMessages(value: unknown): readonly unknown[] | null {
-  const list = property(value, '$set', 'messages') ?? property(value, 'messages');
+  const list = property(value, '$set', 'messages') ?? property(value, 'messages') ?? property(value, 'traj');
   return Array.isArray(list) ? list : null;
 }
 

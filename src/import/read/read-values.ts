@@ -1,14 +1,16 @@
-import { open } from 'node:fs/promises';
+import { constants } from 'node:buffer';
+import { open, readFile } from 'node:fs/promises';
+import { isRecord, parseJson, property } from '../../models/protocols/json.ts';
 import { SessionFileError } from '../session-error.ts';
 import { FORMATS } from '../importers/formats.ts';
+import { stringOf } from '../importers/content.ts';
 import { formatOf, formatOfMost } from './detect-format.ts';
 import type { SessionFormat } from './detect-format.ts';
 import type { ImportCounter } from './import-report.ts';
-import type { Layout } from './layout.ts';
 import { valuesOfLine } from './line-values.ts';
-import { readPlaces } from './places.ts';
+import type { LineValue } from './line-values.ts';
+import { listedMessages, readPlaces } from './places.ts';
 import type { Arrangement, Place } from './places.ts';
-import { readDocument } from './read-document.ts';
 import { readLines } from './read-lines.ts';
 
 /** What an importer takes, or the beginning of the next conversation of a document. */
@@ -16,7 +18,13 @@ type Value = { readonly value: unknown } | { readonly session: string | null };
 
 export interface ReadValues {
   readonly format: SessionFormat;
-  values(): AsyncIterable<Value>;
+  values(): AsyncIterable<Value> | Iterable<Value>;
+}
+
+/** The beginning of a file, as text, and the bytes that it has in all. */
+export interface FileHead {
+  readonly text: string;
+  readonly bytes: number;
 }
 
 /** Values that tell the format of a file, and what they may have together. Bytes. */
@@ -27,13 +35,46 @@ const FORMATS_SAID =
   'Claude Code, Codex, pi, Gemini CLI and GitHub Copilot CLI write JSON lines; message lists of the OpenAI API may be lines or a JSON document.';
 
 /** The values of a file in the order in which they are to be taken. @throws SessionFileError `session_format_unknown` */
-export async function readValues(file: string, layout: Layout, counter: ImportCounter): Promise<ReadValues> {
-  return layout.kind === 'lines' ? valuesOfLines(file, counter) : valuesOfDocument(file, layout, counter);
+export async function readValues(file: string, head: FileHead, counter: ImportCounter): Promise<ReadValues> {
+  const document = await readDocument(file, head);
+  return document === undefined ? valuesOfLines(file, counter) : valuesOfDocument(file, document, counter);
 }
 
-type Found =
-  | { readonly kind: 'value'; readonly value: unknown; readonly isSalvaged: boolean; readonly place: Place }
-  | { readonly kind: 'damage'; readonly text: string };
+/** The one value of a file; `undefined` when it has lines with a value each. */
+async function readDocument(file: string, { text, bytes }: FileHead): Promise<unknown> {
+  const beginning = withoutNul(text);
+  const [first = ''] = beginning.split(/[\r\n]/u, 1);
+  const isOfLines = first.length < beginning.length && isRecord(parseJson(first));
+  if (isOfLines || bytes > constants.MAX_STRING_LENGTH) return undefined;
+  return parseJson(withoutNul(await readFile(file, 'utf8')));
+}
+
+/** A disk that lost some of a file fills it with NUL; `trim` takes a byte order mark away too. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '').trim();
+}
+
+function valuesOfDocument(file: string, document: unknown, counter: ImportCounter): ReadValues {
+  const all: readonly unknown[] = Array.isArray(document) ? document : [document];
+  const values: Value[] = [];
+  for (const each of all) {
+    const messages = listedMessages(each);
+    const [id = null] = ['sessionId', 'id', 'task_id', 'session_id'].flatMap((name) => idIn(property(each, name)));
+    if (messages !== null) values.push({ session: id });
+    for (const value of messages ?? [each]) values.push({ value });
+  }
+  const messages = values.flatMap((each) => ('value' in each ? [each.value] : []));
+  const format = formatOfMost(messages.slice(0, DECIDING_VALUES));
+  if (format === null) throw unknownFormat(file);
+  counter.values += messages.length;
+  return { format, values: () => values };
+}
+
+function idIn(value: unknown): string[] {
+  return typeof value === 'number' ? [String(value)] : [stringOf(value) ?? []].flat();
+}
+
+type Found = LineValue & { readonly place: Place };
 
 /** Read twice: first to learn which of its values the session consists of, and then those, in their order. */
 async function valuesOfLines(file: string, counter: ImportCounter): Promise<ReadValues> {
@@ -57,17 +98,14 @@ async function* findValues(file: string, counter: ImportCounter): AsyncGenerator
   for await (const line of readLines(file)) {
     if (line.kind === 'too_long') {
       counter.problem('line_too_long', line.number);
-      yield { kind: 'damage', text: '' };
       continue;
     }
     const { number, offset, bytes } = line;
-    const { values, damage, isUtf8 } = valuesOfLine(bytes);
-    if (damage !== null) {
-      counter.problem(line.ended ? 'line_not_json' : 'line_cut_off', number);
-      yield { kind: 'damage', text: damage };
-    } else if (!isUtf8) counter.problem('line_not_utf8', number);
-    for (const [index, { value, isSalvaged }] of values.entries()) {
-      yield { kind: 'value', value, isSalvaged, place: { line: number, offset, length: bytes.length, index } };
+    const { values, isDamaged, isUtf8 } = valuesOfLine(bytes);
+    if (isDamaged) counter.problem(line.ended ? 'line_not_json' : 'line_cut_off', number);
+    else if (!isUtf8) counter.problem('line_not_utf8', number);
+    for (const [index, value] of values.entries()) {
+      yield { ...value, place: { line: number, offset, length: bytes.length, index } };
     }
   }
 }
@@ -76,7 +114,6 @@ async function* findValues(file: string, counter: ImportCounter): AsyncGenerator
 class ArrangedLines {
   private known: { readonly format: SessionFormat; readonly arrangement: Arrangement } | null = null;
   private waiting: Found[] = [];
-  private values = 0;
   private bytes = 0;
   private readonly file: string;
   private readonly counter: ImportCounter;
@@ -89,11 +126,10 @@ class ArrangedLines {
   add(found: Found): void {
     if (this.known !== null) return this.arrange(found, this.known);
     this.waiting.push(found);
-    this.bytes += found.kind === 'damage' ? found.text.length : found.place.length;
-    if (found.kind === 'value') this.values += 1;
-    if (this.values < DECIDING_VALUES && this.bytes < DECIDING_BYTES) return;
+    this.bytes += found.place.length;
+    if (this.waiting.length < DECIDING_VALUES && this.bytes < DECIDING_BYTES) return;
     this.decide();
-    if (this.known === null && this.values >= DECIDING_VALUES) throw unknownFormat(this.file);
+    if (this.known === null && this.waiting.length >= DECIDING_VALUES) throw unknownFormat(this.file);
   }
 
   end(): { readonly format: SessionFormat; readonly places: readonly Place[] } {
@@ -104,65 +140,17 @@ class ArrangedLines {
   }
 
   private decide(): void {
-    const format = formatOfMost(this.waiting.flatMap((found) => (found.kind === 'value' ? [found.value] : [])));
+    const format = formatOfMost(this.waiting.map(({ value }) => value));
     if (format === null) return;
     this.known = { format, arrangement: FORMATS[format].arrangement(this.counter) };
     for (const found of this.waiting) this.arrange(found, this.known);
     this.waiting = [];
   }
 
-  private arrange(found: Found, { format, arrangement }: NonNullable<typeof this.known>): void {
-    if (found.kind === 'damage') return arrangement.addDamaged(found.text);
-    const { value, isSalvaged, place } = found;
+  private arrange({ value, isSalvaged, place }: Found, { format, arrangement }: NonNullable<typeof this.known>): void {
     if (isSalvaged && formatOf(value) !== format) return this.counter.problem('line_not_json', place.line);
     this.counter.values += 1;
     arrangement.add(value, place);
-  }
-}
-
-async function valuesOfDocument(
-  file: string,
-  layout: Extract<Layout, { kind: 'document' }>,
-  counter: ImportCounter,
-): Promise<ReadValues> {
-  const elements = documentValues(file, layout, counter);
-  const waiting: Value[] = [];
-  let format: SessionFormat | null = null;
-  while (format === null) {
-    const next = await elements.next();
-    if (next.done === true || waiting.length === DECIDING_VALUES) throw unknownFormat(file);
-    waiting.push(next.value);
-    format = 'value' in next.value ? formatOf(next.value.value) : null;
-  }
-  return {
-    format,
-    async *values() {
-      yield* waiting;
-      yield* elements;
-    },
-  };
-}
-
-async function* documentValues(
-  file: string,
-  layout: Extract<Layout, { kind: 'document' }>,
-  counter: ImportCounter,
-): AsyncGenerator<Value> {
-  const elements = readDocument(file, layout.shape);
-  for (;;) {
-    let next;
-    try {
-      next = await elements.next();
-    } catch {
-      counter.problem('document_cut_off');
-      return;
-    }
-    if (next.done === true) return;
-    if (next.value.kind === 'conversation') yield { session: next.value.id };
-    else {
-      counter.values += 1;
-      yield { value: next.value.value };
-    }
   }
 }
 

@@ -6,9 +6,8 @@ import { recordedTime, withTime } from '../importers/recorded-time.ts';
 import type { SessionFormat } from './detect-format.ts';
 import { ImportCounter } from './import-report.ts';
 import type { ImportReport } from './import-report.ts';
-import { layoutOf } from './layout.ts';
-import type { Layout } from './layout.ts';
 import { readValues } from './read-values.ts';
+import type { FileHead } from './read-values.ts';
 
 /** Read to tell layout and kind of a file. Bytes. */
 const HEAD_BYTES = 1024 * 1024;
@@ -42,8 +41,7 @@ export async function openSessionFile(file: string): Promise<SessionFile> {
     counter,
     async *records() {
       try {
-        const layout = await layoutOf(file, text);
-        for await (const record of readRecords(file, layout, counter, (found) => (format = found))) {
+        for await (const record of readRecords(file, { text, bytes }, counter, (found) => (format = found))) {
           counter.records[record.kind] += 1;
           yield record;
         }
@@ -112,11 +110,11 @@ function unreadable(file: string, error: unknown): SessionFileError {
 
 async function* readRecords(
   file: string,
-  layout: Layout,
+  head: FileHead,
   counter: ImportCounter,
   onFormat: (format: SessionFormat) => void,
 ): AsyncGenerator<SessionRecord> {
-  const read = await readValues(file, layout, counter);
+  const read = await readValues(file, head, counter);
   onFormat(read.format);
   const importer = FORMATS[read.format].importer(counter);
   let begun = false;

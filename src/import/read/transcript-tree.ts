@@ -34,20 +34,13 @@ export const NO_TREE_LINE: TreeLine = {
   results: [],
 };
 
-/** Under which names a line has its id and that of its parent. */
-interface LinkNames {
-  readonly id: string;
-  readonly parentId: string;
-}
-
 interface Node extends TreeLine {
   /** In the order of the file; of a line that was written twice, that of the first. */
   readonly position: number;
   readonly time: number;
   /** The line before that is no aside: what it follows when its parent is not in the file. */
   readonly before: Node | null;
-  /** `null`: a damaged line. */
-  place: Place | null;
+  place: Place;
 }
 
 /**
@@ -59,13 +52,11 @@ export class TranscriptTree implements Arrangement {
   private nodes: Node[] = [];
   private byId = new Map<string, Node>();
   private readonly lineOf: (value: unknown) => TreeLine;
-  private readonly links: LinkNames;
   private readonly tally: ImportTally;
 
-  constructor(tally: ImportTally, lineOf: (value: unknown) => TreeLine, links: LinkNames) {
+  constructor(tally: ImportTally, lineOf: (value: unknown) => TreeLine) {
     this.tally = tally;
     this.lineOf = lineOf;
-    this.links = links;
   }
 
   add(value: unknown, place: Place): void {
@@ -74,16 +65,9 @@ export class TranscriptTree implements Arrangement {
     const known = line.id === null ? undefined : this.byId.get(line.id);
     if (known === undefined) this.addNode(line, place);
     else {
-      if (known.place !== null) this.tally.leftOut('copy of a line');
+      this.tally.leftOut('copy of a line');
       known.place = place;
     }
-  }
-
-  /** Its links may still be there: what follows it follows what it followed. */
-  addDamaged(text: string): void {
-    const id = linkIn(text, this.links.id) ?? null;
-    if (id !== null && this.byId.has(id)) return;
-    this.addNode({ ...NO_TREE_LINE, id, parentId: linkIn(text, this.links.parentId) }, null);
   }
 
   places(): readonly Place[] {
@@ -91,7 +75,7 @@ export class TranscriptTree implements Arrangement {
     return this.arranged;
   }
 
-  private addNode(line: TreeLine, place: Place | null): void {
+  private addNode(line: TreeLine, place: Place): void {
     const last = this.nodes.at(-1) ?? null;
     const before = last === null || !last.isAside ? last : last.before;
     const time = line.time ?? last?.time ?? 0;
@@ -104,11 +88,11 @@ export class TranscriptTree implements Arrangement {
     const branch = this.withParallelLines(this.newestBranch());
     const isOnBranch = new Set(branch);
     const others = this.nodes.filter((node) => !isOnBranch.has(node));
-    for (const node of others) if (isSaid(node) && node.place !== null) this.tally.leftOut('line of another branch');
+    for (const node of others) if (isSaid(node)) this.tally.leftOut('line of another branch');
     const beside = others.filter((node) => !isSaid(node));
     const header = beside.filter(({ isBeginning }) => isBeginning);
     const rest = beside.filter(({ isBeginning }) => !isBeginning);
-    this.arranged.push(...[...header, ...branch, ...rest].flatMap(({ place }) => place ?? []));
+    this.arranged.push(...[...header, ...branch, ...rest].map(({ place }) => place));
     this.nodes = [];
     this.byId = new Map();
   }
@@ -134,7 +118,7 @@ export class TranscriptTree implements Arrangement {
   /** Calls of one answer run side by side, and the next line follows whichever result came last: the others stand beside the branch. */
   private withParallelLines(branch: readonly Node[]): Node[] {
     const isOnBranch = new Set(branch);
-    const beside = this.nodes.filter((node) => isSaid(node) && node.place !== null && !isOnBranch.has(node));
+    const beside = this.nodes.filter((node) => isSaid(node) && !isOnBranch.has(node));
     const answers = new Map(branch.flatMap((node, at) => (node.answerId === undefined ? [] : [[node.answerId, at]])));
     const calls = new Map(branch.flatMap((node, at) => node.calls.map((id) => [id, at])));
     const added = new Map<number, Node[]>();
@@ -178,10 +162,6 @@ export class TranscriptTree implements Arrangement {
     const parent = parentId === undefined || parentId === node.id ? undefined : this.byId.get(parentId);
     return parent ?? (node.isAside ? null : node.before);
   }
-}
-
-function linkIn(damaged: string, name: string): string | undefined {
-  return new RegExp(`"${name}"\\s*:\\s*"([^"]+)"`, 'u').exec(damaged)?.[1];
 }
 
 function isSaid({ isPart, isAside }: Node): boolean {

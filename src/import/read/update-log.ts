@@ -15,8 +15,7 @@ export type Update =
   | { readonly kind: 'note' };
 
 interface Kept {
-  /** `null`: a damaged line, of which only the position is known. */
-  readonly place: Place | null;
+  readonly place: Place;
   readonly beginsTurn: boolean;
 }
 
@@ -26,18 +25,11 @@ export class UpdateLog implements Arrangement {
   private readonly notes: Place[] = [];
   private unnamed = 0;
   private readonly updateOf: (value: unknown) => Update;
-  private readonly beginsTurn: (damaged: string) => boolean;
   private readonly tally: ImportTally;
 
-  /** @param beginsTurn whether a damaged line looks as the beginning of a turn. Default: none does */
-  constructor(
-    tally: ImportTally,
-    updateOf: (value: unknown) => Update,
-    beginsTurn: (damaged: string) => boolean = () => false,
-  ) {
+  constructor(tally: ImportTally, updateOf: (value: unknown) => Update) {
     this.tally = tally;
     this.updateOf = updateOf;
-    this.beginsTurn = beginsTurn;
   }
 
   add(value: unknown, place: Place): void {
@@ -60,12 +52,8 @@ export class UpdateLog implements Arrangement {
     }
   }
 
-  addDamaged(text: string): void {
-    this.put(undefined, { place: null, beginsTurn: this.beginsTurn(text) });
-  }
-
   places(): Place[] {
-    return [...this.notes, ...[...this.kept.values()].flatMap(({ place }) => place ?? [])];
+    return [...this.notes, ...[...this.kept.values()].map(({ place }) => place)];
   }
 
   private put(name: string | undefined, value: Kept): void {
@@ -79,17 +67,15 @@ export class UpdateLog implements Arrangement {
     const before = this.kept;
     this.kept = new Map();
     keys.forEach((key, element) => this.put(key, { place: { ...place, element }, beginsTurn: false }));
-    for (const [key, { place: gone }] of before) {
-      if (gone !== null) this.tally.leftOut(this.kept.has(key) ? 'earlier state of a record' : 'record taken back');
+    for (const key of before.keys()) {
+      this.tally.leftOut(this.kept.has(key) ? 'earlier state of a record' : 'record taken back');
     }
   }
 
   private takeBack(from: string): void {
     const keys = [...this.kept.keys()];
-    const found = keys.indexOf(`named ${from}`);
-    // It may be the line that is damaged; without one, Gemini CLI takes everything back.
-    const position = found === -1 ? keys.findLastIndex((key) => this.kept.get(key)?.place === null) : found;
-    this.deleteAll(keys.slice(Math.max(0, position)));
+    // Without one Gemini CLI takes everything back.
+    this.deleteAll(keys.slice(Math.max(0, keys.indexOf(`named ${from}`))));
   }
 
   private takeBackTurns(turns: number): void {
@@ -101,7 +87,7 @@ export class UpdateLog implements Arrangement {
 
   private deleteAll(keys: readonly string[]): void {
     for (const key of keys) {
-      if (this.kept.get(key)?.place !== null) this.tally.leftOut('record taken back');
+      this.tally.leftOut('record taken back');
       this.kept.delete(key);
     }
   }
