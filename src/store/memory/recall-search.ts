@@ -8,7 +8,6 @@ import { findCandidates } from '../search/candidates.ts';
 import type { MeaningSearch } from '../search/find-by-meaning.ts';
 import { joinByMeaning } from '../search/find-by-meaning.ts';
 import { indexConversation } from '../search/index-conversation.ts';
-import type { AgentOfTenant } from '../search/passage-terms.ts';
 import { INDEXED_CHARACTERS } from '../search/passage-writer.ts';
 import { phrasesOf } from '../search/phrases.ts';
 import { presentPassages } from '../search/present.ts';
@@ -115,18 +114,24 @@ async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched
   if (conversationId === null && agent === null)
     throw new StoreError('invalid_search', 'the search has no scope: name a conversationId or an agent');
   if (conversationId !== null && !isId(conversationId)) return null;
-  const isSearched =
-    conversationId === null ? sql`tenant = ${tenant} and agent = ${agent}` : sql`id = ${conversationId}`;
-  const behind = await sql<{ id: string }[]>`
-    select id from conversations where ${isSearched} and is_unindexed order by active_at desc limit ${INDEXED_FIRST}`;
+  const isRead =
+    conversationId === null
+      ? sql`tenant = ${tenant} and agent = ${agent} and is_unindexed`
+      : sql`id = ${conversationId}`;
+  const rows = await sql<{ id: string; tenant: string; agent: string; isUnindexed: boolean }[]>`
+    select id, tenant, agent, is_unindexed from conversations
+    where ${isRead} order by active_at desc limit ${INDEXED_FIRST}`;
   const end = performance.now() + INDEXING_MILLISECONDS;
   let conflict: unknown = null;
-  for (const { id } of behind) if (performance.now() < end) conflict = (await indexFirst(sql, id)) ?? conflict;
+  for (const { id, isUnindexed } of rows) {
+    if (isUnindexed && performance.now() < end) conflict = (await indexFirst(sql, id)) ?? conflict;
+  }
   // Deleted meanwhile.
   if (conversationId !== null && conflict instanceof StoreError) throw conflict;
-  const [found] = await sql<AgentOfTenant[]>`select tenant, agent from conversations where ${isSearched} limit 1`;
-  if (found === undefined || (agent !== null && found.agent !== agent)) return null;
-  const scope = await openScope(sql, { ...found, conversationId });
+  const own = conversationId === null ? tenant : rows[0]?.tenant;
+  const searched = conversationId === null ? agent : rows[0]?.agent;
+  if (own === undefined || searched == null || searched !== (agent ?? searched)) return null;
+  const scope = await openScope(sql, { tenant: own, agent: searched, conversationId });
   // "Nothing found" would be untrue.
   if (scope === null && isLockConflict(conflict)) throw conflict;
   return scope;

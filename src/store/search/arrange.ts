@@ -78,12 +78,7 @@ function isNewer(one: RankedPassage, other: RankedPassage): boolean {
  */
 function newerFirst(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
   const arranged: ArrangedPassage[] = [];
-  const said = new Map<ArrangedPassage, ReadonlySet<string>>();
-  const saidIn = (passage: ArrangedPassage): ReadonlySet<string> => {
-    const words = said.get(passage) ?? wordsSaid(passage);
-    said.set(passage, words);
-    return words;
-  };
+  const saidIn = once(wordsSaid);
   for (const newer of ranked.slice(0, COMPARED)) {
     const place = arranged.findIndex((older) => {
       const share = isPreferred(newer, older) ? sharedWordsToUpdate(newer, older) : null;
@@ -92,6 +87,16 @@ function newerFirst(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
     arranged.splice(place < 0 ? arranged.length : place, 0, newer);
   }
   return [...arranged, ...ranked.slice(COMPARED)];
+}
+
+/** What is made of a passage when it is first asked for: few are compared with each other. */
+function once(make: (passage: ArrangedPassage) => ReadonlySet<string>) {
+  const made = new Map<ArrangedPassage, ReadonlySet<string>>();
+  return (passage: ArrangedPassage): ReadonlySet<string> => {
+    const found = made.get(passage) ?? make(passage);
+    made.set(passage, found);
+    return found;
+  };
 }
 
 /** Beginnings of the words of the sentence that has most of the query, without the names in the query. */
@@ -129,19 +134,20 @@ function sharedPart(one: ReadonlySet<string>, other: ReadonlySet<string>): numbe
 
 /** Of passages that say the same in nearly the same words the preferred one stays, at the place of the best: twelve would hide all else. */
 function foldNearDuplicates(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
-  const kept: { passage: ArrangedPassage; readonly shingles: ReadonlySet<string> }[] = [];
+  const shingles = once(shinglesOf);
+  const kept: ArrangedPassage[] = [];
   for (const passage of ranked.slice(0, COMPARED)) {
-    const shingles = shinglesOf(passage.text);
-    const same = kept.find(
-      (other) => isComparable(passage, other.passage) && sharedPart(shingles, other.shingles) >= DUPLICATE_SHINGLES,
+    const place = kept.findIndex(
+      (other) => isComparable(passage, other) && sharedPart(shingles(passage), shingles(other)) >= DUPLICATE_SHINGLES,
     );
-    if (same === undefined || tells(passage, same.passage)) kept.push({ passage, shingles });
-    else if (isPreferred(passage, same.passage)) same.passage = passage;
+    const same = kept[place];
+    if (same === undefined || tells(passage, same)) kept.push(passage);
+    else if (isPreferred(passage, same)) kept[place] = passage;
   }
-  return [...kept.map(({ passage }) => passage), ...ranked.slice(COMPARED)];
+  return [...kept, ...ranked.slice(COMPARED)];
 }
 
-function shinglesOf(text: string): ReadonlySet<string> {
+function shinglesOf({ text }: ArrangedPassage): ReadonlySet<string> {
   const words = text.toLowerCase().match(WORD) ?? [];
   const count = Math.max(1, words.length - SHINGLE_WORDS + 1);
   return new Set(Array.from({ length: count }, (_, at) => words.slice(at, at + SHINGLE_WORDS).join(' ')));
