@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
-import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
-import { newId } from '../../src/store/database/ids.ts';
-import { headOf, useTestStore, startTurn, step } from './support/store-builders.ts';
-import { planWithCut } from './support/compaction-builders.ts';
+import { useTestStore, startTurn, step } from './support/store-builders.ts';
+import { compact } from './support/compaction-builders.ts';
 
 const { sql } = useTestStore();
 
@@ -34,33 +31,7 @@ describe('branches', () => {
     const { conversationId } = turn;
     for (let call = 1; call <= 3; call += 1) await step(sql, turn, call);
     const entries = await listEntries(sql, { conversationId });
-    const compactionId = newId();
-    const headEntryId = await headOf(sql, conversationId);
-    await storePlan(sql, {
-      turn,
-      callNumber: 4,
-      compactionId,
-      plan: planWithCut(4),
-      reason: 'manual',
-      preset: 'p',
-      headEntryId,
-    });
-    const summary = {
-      text: 'sum',
-      measurements: NO_MEASUREMENTS,
-      sections: [],
-      files: { read: [], modified: [] },
-      model: null,
-      promptVersion: '1',
-    };
-    await commitCompaction(sql, {
-      turn,
-      compactionId,
-      summary,
-      viewAfter: NO_MEASUREMENTS,
-      tokensAfter: 1,
-      continuation: null,
-    });
+    const compactionId = await compact(sql, turn);
     // 1 user, 2-7 three steps, 8 marker. Fork behind what the summary covers: it stays in force.
     await fork(conversationId, 1, 0, entries[4]?.id ?? '');
     await step(sql, turn, 4);

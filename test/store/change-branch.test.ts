@@ -5,7 +5,6 @@ import { withdrawAttempt } from '../../src/store/attempts/attempts.ts';
 import { branchCallOf, changeBranch, registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
 import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import type { NewBranchSummary } from '../../src/store/conversations/change-branch.ts';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { findEnded } from '../../src/store/turns/fences.ts';
@@ -14,7 +13,7 @@ import { newId } from '../../src/store/database/ids.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { command, end, go } from './support/branch-builders.ts';
-import { NEW_ATTEMPT, commitRequest, plan, turnWithSteps } from './support/compaction-builders.ts';
+import { compact, NEW_ATTEMPT, turnWithSteps } from './support/compaction-builders.ts';
 import {
   answer,
   continueConversation,
@@ -74,8 +73,7 @@ describe('a change of branch', () => {
   it('leaves the next check with the measure of what is in force there', async () => {
     const turn = await turnWithSteps(sql);
     const { conversationId } = turn;
-    const { compaction } = await plan(sql, turn);
-    await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+    await compact(sql, turn);
     await answer(sql, turn, 3);
     await end(sql, turn);
     const entries = await listEntries(sql, { conversationId });

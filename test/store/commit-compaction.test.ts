@@ -16,7 +16,7 @@ import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { answer, begin, headOf, useTestStore, send, text } from './support/store-builders.ts';
-import { commitRequest, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
+import { commitRequest, compact, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
 const { sql } = useTestStore();
 
@@ -83,8 +83,7 @@ describe('commitCompaction', () => {
       tokensAfter: 300,
     });
     const other = await turnWithSteps(sql);
-    const planned = await plan(sql, other);
-    await commitCompaction(sql, commitRequest(other, planned.compaction.compactionId));
+    await compact(sql, other);
     expect(await committedEvent(other)).toMatchObject({ requestedForm: 'summary', form: 'summary', fallback: false });
   });
 
@@ -93,7 +92,7 @@ describe('commitCompaction', () => {
     const next = async () => countNextRequest({ ...(await readFitCheck(sql, turn)), policy: PI_POLICY });
     expect((await readFitCheck(sql, turn)).reported).not.toBeNull();
     expect((await next()).tokens).toBeGreaterThan(120);
-    await commitCompaction(sql, commitRequest(turn, (await plan(sql, turn)).compaction.compactionId));
+    await compact(sql, turn);
     expect((await readFitCheck(sql, turn)).reported).toBeNull();
     expect(await next()).toMatchObject({ tokens: null, isDue: false });
     await answer(sql, turn, 3);

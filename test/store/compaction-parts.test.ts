@@ -9,7 +9,7 @@ import {
   registerPartAttempt,
   storePartText,
 } from '../../src/store/compactions/compaction-parts.ts';
-import { commitCompaction, endCompaction } from '../../src/store/compactions/compactions.ts';
+import { endCompaction } from '../../src/store/compactions/compactions.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -17,14 +17,7 @@ import { getTurn } from '../../src/store/turns/turns.ts';
 import { markInterrupted } from '../../src/store/upkeep/upkeep.ts';
 import { verify } from '../../src/verify/verify.ts';
 import { closeToolCall, useTestStore, step } from './support/store-builders.ts';
-import {
-  NEW_ATTEMPT,
-  planWithCut,
-  commitRequest,
-  plan,
-  SUMMARY,
-  turnWithSteps,
-} from './support/compaction-builders.ts';
+import { compact, NEW_ATTEMPT, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 
 const { sql } = useTestStore();
 
@@ -38,8 +31,7 @@ function unpaid(attempt: number) {
 describe('parts', () => {
   it('read the originals of their range in pages, the previous summary and earlier parts', async () => {
     const turn = await turnWithSteps(sql);
-    const first = await plan(sql, turn);
-    await commitCompaction(sql, commitRequest(turn, first.compaction.compactionId));
+    const first = await compact(sql, turn);
     for (let call = 3; call < 80; call += 1) await step(sql, turn, call);
     const { compaction } = await plan(
       sql,
@@ -73,7 +65,7 @@ describe('parts', () => {
     expect(source.row.part.piece).toBeUndefined();
     expect((await readPart(sql, { turn, compactionId, part: 2 })).row.part.piece).toEqual({ number: 1, of: 2 });
     expect(source.previousSummary).toEqual({
-      compactionId: first.compaction.compactionId,
+      compactionId: first,
       text: SUMMARY.text,
       details: null,
       files: SUMMARY.files,

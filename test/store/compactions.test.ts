@@ -11,7 +11,7 @@ import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { declineCompaction } from '../../src/store/messages/waiting.ts';
 import { headOf, useTestStore, send, step } from './support/store-builders.ts';
-import { planWithCut, commitRequest, SUMMARY, plan, turnWithSteps } from './support/compaction-builders.ts';
+import { commitRequest, compact, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 
 const { sql } = useTestStore();
@@ -104,7 +104,7 @@ describe('a compact command', () => {
 describe('listSummaries', () => {
   it('is newest first and finds text in any case, quotes included', async () => {
     const turn = await turnWithSteps(sql);
-    await commitCompaction(sql, commitRequest(turn, (await plan(sql, turn)).compaction.compactionId));
+    await compact(sql, turn);
     await step(sql, turn, 3);
     const second = await plan(sql, turn, planWithCut(7));
     const named = { ...SUMMARY, text: 'Said "Zürich"\nthen left' };

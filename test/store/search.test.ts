@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { ContentPart } from '../../src/context/log/content.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
-import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
 import { openEntry } from '../../src/store/log/open-entry.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -15,7 +13,6 @@ import {
   answer,
   answerWith,
   finishToolCall,
-  headOf,
   useTestStore,
   register,
   send,
@@ -24,7 +21,7 @@ import {
   text,
   toolCall,
 } from './support/store-builders.ts';
-import { planWithCut } from './support/compaction-builders.ts';
+import { compact, planWithCut } from './support/compaction-builders.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 
 const { sql, owner } = useTestStore();
@@ -117,33 +114,7 @@ describe('searchMemory', () => {
     );
     await finishToolCall(sql, turn, 1, 0, { ...text('walrus result'), plan: text('walrus plan') });
     await step(sql, turn, 2);
-    const compactionId = newId();
-    const headEntryId = await headOf(sql, turn.conversationId);
-    await storePlan(sql, {
-      turn,
-      callNumber: 3,
-      compactionId,
-      plan: planWithCut(5),
-      reason: 'manual',
-      preset: 'p',
-      headEntryId,
-    });
-    const summary = {
-      text: 'walrus summary',
-      measurements: NO_MEASUREMENTS,
-      sections: [],
-      files: { read: [], modified: [] },
-      model: null,
-      promptVersion: '1',
-    };
-    await commitCompaction(sql, {
-      turn,
-      compactionId,
-      summary,
-      viewAfter: NO_MEASUREMENTS,
-      tokensAfter: 1,
-      continuation: null,
-    });
+    const compactionId = await compact(sql, turn, planWithCut(5), { text: 'walrus summary' });
     const found = await find(turn, 'walrus');
     expect(found.map(({ kind }) => kind).toSorted()).toEqual(['assistant', 'note', 'summary', 'tool_result', 'user']);
     expect(found.find(({ kind }) => kind === 'summary')).toMatchObject({ entryId: compactionId, sequence: null });

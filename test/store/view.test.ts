@@ -4,7 +4,6 @@ import { addMeasurements, NO_MEASUREMENTS, subtractMeasurements } from '../../sr
 import { fillConversation } from '../../dev/bench/fill-conversation.ts';
 import { measureView } from '../../src/context/view/view-arrangement.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
-import { commitCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
@@ -16,7 +15,7 @@ import {
   readProjectionSourceOfCall,
   readWindowSource,
 } from '../../src/store/log/view.ts';
-import { planWithCut } from './support/compaction-builders.ts';
+import { compact, planWithCut } from './support/compaction-builders.ts';
 import { act, ACTION_ON_BRANCHES } from './support/growing-conversations.ts';
 import type { Action, Growth } from './support/growing-conversations.ts';
 import { answer, closeToolCall, headOf, startTurn, step, text, useTestStore } from './support/store-builders.ts';
@@ -74,31 +73,9 @@ describe('the view', () => {
     await step(sql, turn, 2);
     const source = await readPlanSource(sql, turn);
     expect([...source.entries].map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    const compactionId = newId();
-    await storePlan(sql, {
-      turn,
-      callNumber: 3,
-      compactionId,
-      plan: planWithCut(6, { keptSequences: [1] }),
-      reason: 'manual',
-      preset: 'default',
-      headEntryId: source.headEntryId,
-    });
-    const summary = {
+    const compactionId = await compact(sql, turn, planWithCut(6, { keptSequences: [1] }), {
       text: 'sum',
       measurements: NO_MEASUREMENTS,
-      sections: [],
-      files: { read: [], modified: [] },
-      model: null,
-      promptVersion: '1',
-    };
-    await commitCompaction(sql, {
-      turn,
-      compactionId,
-      summary,
-      viewAfter: NO_MEASUREMENTS,
-      tokensAfter: 1,
-      continuation: null,
     });
     const [view] = await sql`select entries_kept from summaries where compaction_id = ${compactionId}`;
     expect(view).toEqual({ entriesKept: 1 });

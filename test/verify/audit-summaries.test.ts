@@ -10,7 +10,7 @@ import { writePieces } from '../../src/store/log/content-pieces.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
-import { SUMMARY, commitRequest, plan, planWithCut } from '../store/support/compaction-builders.ts';
+import { commitRequest, compact, plan, planWithCut, SUMMARY } from '../store/support/compaction-builders.ts';
 import {
   answer,
   answerWith,
@@ -92,8 +92,7 @@ it('a fact that recall does not find is told from those that it finds', async ()
   await finishToolCall(sql, turn, 1, 0, text(`The nest QX-1003.\n${bytes}\nNothing more.`));
   await step(sql, turn, 2);
   await step(sql, turn, 3);
-  const { compaction } = await plan(sql, turn);
-  await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+  await compact(sql, turn);
   const audit = await auditOf(turn);
   expect(audit.missing).toContainEqual(expect.objectContaining({ text: 'QX-1003', found: true }));
   const notFound = audit.missing.filter(({ found }) => found === false).map(({ text: fact }) => fact);
@@ -128,8 +127,7 @@ it('facts behind line ends and tabs of arguments and of JSON are those that were
 it('what the entries that stay say too is not missing, and not carried by the summary', async () => {
   const turn = await turnAboutNests();
   const before = await (async () => {
-    const { compaction } = await plan(sql, turn);
-    await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+    await compact(sql, turn);
     return auditOf(turn);
   })();
   expect(before.lost).toContain('4711');
@@ -183,8 +181,7 @@ it('of a result that was too long to be shown, and of one that left the window, 
   await finishToolCall(sql, turn, 3, 0, { ...text('Marker 90210. [clipped]'), original });
   expect(await auditOf(turn)).toMatchObject({ droppedEntries: 0, shortenedEntries: 1, shown: 1, lost: ['31337'] });
   await step(sql, turn, 4);
-  const { compaction } = await plan(sql, turn, planWithCut(8));
-  await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+  await compact(sql, turn, planWithCut(8));
   expect((await auditOf(turn)).lost).toEqual(expect.arrayContaining(['90210', '31337']));
 });
 
@@ -195,8 +192,7 @@ it('recall is asked for as many facts as it may be: what one kind leaves over go
   await finishToolCall(sql, turn, 1, 0, text(numbers.map((number) => `reading ${number}`).join('\n')));
   await step(sql, turn, 2);
   await step(sql, turn, 3);
-  const { compaction } = await plan(sql, turn);
-  await commitCompaction(sql, commitRequest(turn, compaction.compactionId));
+  await compact(sql, turn);
   const asked = async (limit: number) => {
     const { missing, askedFor } = await auditSummaries(sql, turn.conversationId, { limit });
     return {

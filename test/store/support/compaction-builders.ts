@@ -1,6 +1,6 @@
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { CompactionPlan } from '../../../src/context/plan/plan.ts';
-import { storePlan } from '../../../src/store/compactions/compactions.ts';
+import { commitCompaction, storePlan } from '../../../src/store/compactions/compactions.ts';
 import type { CommitCompactionRequest, CompactionRow, NewSummary } from '../../../src/store/compactions/compactions.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { newId } from '../../../src/store/database/ids.ts';
@@ -93,4 +93,16 @@ export function commitRequest(
     continuation: null,
     ...overrides,
   };
+}
+
+/** Plans and commits at the present head; returns the id of the compaction. */
+export async function compact(
+  sql: Database,
+  turn: TurnReference,
+  given?: CompactionPlan,
+  summary: Partial<NewSummary> = {},
+): Promise<string> {
+  const { compactionId } = (await plan(sql, turn, given)).compaction;
+  await commitCompaction(sql, commitRequest(turn, compactionId, { summary: { ...SUMMARY, ...summary } }));
+  return compactionId;
 }
