@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { orderedCrashPoints } from '../../src/activities/runtime/crash-points.ts';
-import { observeWrites } from '../../src/store/database/observe-writes.ts';
+import { observeWrites } from '../../src/activities/runtime/observe-writes.ts';
 import { startTurn, useTestStore } from '../store/support/store-builders.ts';
 
 const { sql } = useTestStore();

@@ -6,7 +6,7 @@ import type { ModelPermits } from '../../src/activities/runtime/model-permits.ts
 import { startSimulator } from '../../packages/simulator/src/index.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { newId } from '../../src/store/database/ids.ts';
-import { observeWrites } from '../../src/store/database/observe-writes.ts';
+import { observeWrites } from '../../src/activities/runtime/observe-writes.ts';
 import { claimPermit, providerKeyOf, releasePermit } from '../../src/store/providers/permits.ts';
 import type { PermitRequest } from '../../src/store/providers/permits.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { activityName } from '../../src/activities/runtime/crash-points.ts';
 import type { Activities } from '../../src/activities/create-activities.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { observeWrites } from '../../src/store/database/observe-writes.ts';
+import { observeWrites } from '../../src/activities/runtime/observe-writes.ts';
 import type { ActivityObserver } from '../../src/worker/start-worker.ts';
 import type { TurnHarness } from './turn-harness.ts';
 

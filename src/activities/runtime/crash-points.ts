@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Context } from '@temporalio/activity';
 import type { Database } from '../../store/database/database.ts';
-import { observeWrites } from '../../store/database/observe-writes.ts';
+import { observeWrites } from './observe-writes.ts';
 
 /** Points of an activity between two of its commits: something happened outside the database that no row shows yet. */
 export type CrashPoint = 'answered' | 'finished' | 'logged';

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from './database.ts';
+import type { Database, Transaction } from '../../store/database/database.ts';
 
 /**
  * Reports each commit that changed rows. What `committed` throws is thrown to the code that wrote.
