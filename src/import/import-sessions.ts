@@ -1,5 +1,6 @@
 import { factsOf, selectAgent } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
+import { definedOf } from '../context/policy/defined-of.ts';
 import { fixedMeasurements } from '../context/view/system-text.ts';
 import { measureContent } from '../context/log/measure.ts';
 import type { TurnSnapshot } from '../store/turns/new-turn.ts';
@@ -12,8 +13,7 @@ import { createBuiltInTools } from '../tools/builtin/built-in-tools.ts';
 import { createToolRegistry } from '../tools/runtime/registry.ts';
 import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ImportReport } from './read/import-report.ts';
-import { openSessionFile } from './read/session-file.ts';
-import type { SessionFile } from './read/session-file.ts';
+import { readSessionFile } from './read/session-file.ts';
 import { SessionAssembler } from './assemble-session.ts';
 import type { LogRecord } from './assemble-session.ts';
 
@@ -45,80 +45,32 @@ export interface ImportSessionsRequest {
 export async function importSessions(database: Database, request: ImportSessionsRequest): Promise<ImportedFile> {
   const { agent, settings } = request;
   const snapshot = snapshotOf(request);
-  const opened = await openSessionFile(request.file);
+  const { records, counter, report } = await readSessionFile(request.file);
+  const assembler = new SessionAssembler((problem) => counter.problem(problem));
   const conversations: ImportedSession[] = [];
-  const log = logOf(opened);
-  for (let next = await firstEntry(log); next !== null;) {
+  for (const session of sessionsOf([...records.flatMap((record) => assembler.add(record)), ...assembler.end()])) {
     const conversationId = newId();
-    const session = new OneSession(next, log);
     const imported = await importConversation(database, {
       conversationId,
-      ...(request.taskQueue !== undefined && { taskQueue: request.taskQueue }),
+      ...definedOf({ taskQueue: request.taskQueue }),
       agent,
       settings,
       snapshot,
-      records: session.records(),
+      records: session,
     });
     conversations.push({ conversationId, ...imported });
-    next = session.hasEnded ? null : await firstEntry(log);
   }
-  return { conversations, report: opened.report() };
+  return { conversations, report: report() };
 }
 
-async function* logOf(opened: SessionFile): AsyncGenerator<LogRecord> {
-  const assembler = new SessionAssembler((problem) => opened.counter.problem(problem));
-  for await (const record of opened.records()) yield* assembler.add(record);
-  yield* assembler.end();
-}
-
-/** The next record that is an entry, whatever session it is of; `null` at the end. */
-async function firstEntry(log: AsyncGenerator<LogRecord>): Promise<ImportedRecord | null> {
-  for (;;) {
-    const next = await log.next();
-    if (next.done === true) return null;
-    const entry = entryOf(next.value);
-    if (entry !== null) return entry;
+/** The entries of each session that has any. Instructions are the agent's, and a compaction leaves nothing behind. */
+function sessionsOf(log: readonly LogRecord[]): readonly (readonly ImportedRecord[])[] {
+  const sessions: ImportedRecord[][] = [[]];
+  for (const record of log) {
+    if (record.kind === 'session') sessions.push([]);
+    else if (record.kind !== 'instructions' && record.kind !== 'compacted') sessions.at(-1)?.push(record);
   }
-}
-
-/** `null` for a record that is no entry: instructions are the agent's, and a compaction leaves nothing behind. */
-function entryOf(record: LogRecord): ImportedRecord | null {
-  switch (record.kind) {
-    case 'user':
-    case 'assistant':
-    case 'tool_result':
-      return record;
-    case 'session':
-    case 'instructions':
-    case 'compacted':
-      return null;
-  }
-}
-
-/** The entries up to the beginning of the next session. */
-class OneSession {
-  hasEnded = false;
-  private readonly first: ImportedRecord;
-  private readonly log: AsyncGenerator<LogRecord>;
-
-  constructor(first: ImportedRecord, log: AsyncGenerator<LogRecord>) {
-    this.first = first;
-    this.log = log;
-  }
-
-  async *records(): AsyncGenerator<ImportedRecord> {
-    yield this.first;
-    for (;;) {
-      const next = await this.log.next();
-      if (next.done === true) {
-        this.hasEnded = true;
-        return;
-      }
-      if (next.value.kind === 'session') return;
-      const entry = entryOf(next.value);
-      if (entry !== null) yield entry;
-    }
-  }
+  return sessions.filter(({ length }) => length > 0);
 }
 
 /** The agent as it is configured, with the tools that Holdfast brings: those of a worker are not known here. */

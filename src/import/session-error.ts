@@ -3,9 +3,7 @@ export type SessionFileErrorCode =
   | 'session_unreadable'
   /** The file holds nothing, or nothing that anybody said. */
   | 'session_empty'
-  /** The file is no text. */
-  | 'session_binary'
-  /** Text, but no session of a known format. */
+  /** No session of a known format. */
   | 'session_format_unknown';
 
 /** A file of recorded sessions that cannot be read. The message names it; `next` says what to do. */

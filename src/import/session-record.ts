@@ -1,5 +1,5 @@
 import type { ContentPart } from '../context/log/content.ts';
-import type { Arrangement } from './read/places.ts';
+import type { Arrangement } from './read/arrangement.ts';
 
 /** Tokens that the recording agent's provider reported for one answer. `input` counts everything read, cached or not. */
 export interface RecordedUsage {

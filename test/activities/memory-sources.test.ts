@@ -30,7 +30,6 @@ import { withAttachments } from '../../src/cli/work/attachments.ts';
 import { messageParts } from '../../src/client/sending/message-parts.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import { importConversation } from '../../src/store/transfer/import-conversation.ts';
-import type { ImportedRecord } from '../../src/store/transfer/import-conversation.ts';
 import { listMemories } from '../support/list-memories.ts';
 import type { MemoryScope } from '../../src/store/memory/memories.ts';
 
@@ -260,10 +259,7 @@ describe('what the user did not say himself is data', () => {
       agent: 'reader',
       settings: { model: null, preset: null, workspace: null, user: null },
       snapshot: { snapshot: SNAPSHOT, fixed: NO_MEASUREMENTS, rules: null },
-      records: (async function* records(): AsyncGenerator<ImportedRecord> {
-        await Promise.resolve();
-        yield { kind: 'user', turn: 1, content: [{ type: 'text', text: LIE }] };
-      })(),
+      records: [{ kind: 'user', turn: 1, content: [{ type: 'text', text: LIE }] }],
     });
     const own = 'I prefer small commits with a test in each, please.';
     await send(sql, { conversationId, ...text(own) });

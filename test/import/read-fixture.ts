@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSessionFile } from '../../src/import/read/session-file.ts';
+import { readSessionFile } from '../../src/import/read/session-file.ts';
 import type { ImportReport } from '../../src/import/read/import-report.ts';
 import type { SessionRecord } from '../../src/import/session-record.ts';
 
@@ -12,10 +12,10 @@ export function fixture(name: string): string {
 
 /** What was said, without the times; those are in test/import/recorded-time.test.ts. */
 export async function readRecords(file: string): Promise<{ records: SessionRecord[]; report: ImportReport }> {
-  const opened = await openSessionFile(file);
+  const read = await readSessionFile(file);
   const records: SessionRecord[] = [];
-  for await (const { at: _, ...record } of opened.records()) records.push(record);
-  return { records, report: opened.report() };
+  for (const { at: _, ...record } of read.records) records.push(record);
+  return { records, report: read.report() };
 }
 
 /** The same of a file with this content. */

@@ -26,7 +26,7 @@ describe('a file that cannot be used is refused with a code', () => {
     ['session_empty', 'empty.jsonl', ''],
     ['session_empty', 'blank.jsonl', '\n  \n'],
     ['session_empty', 'silent.jsonl', '{"type":"session","id":"1"}\n'],
-    ['session_binary', 'picture.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13])],
+    ['session_format_unknown', 'picture.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 13])],
     ['session_format_unknown', 'notes.txt', 'Dear diary,\ntoday it rained.\n'],
     ['session_format_unknown', 'rows.jsonl', '{"a":1}\n{"a":2}\n'],
     ['session_format_unknown', 'cut.json', '[\n  {\n    "role": "user",\n    "content": "on'],

@@ -106,10 +106,10 @@ test('a call that was refused before it cost anything is no call of the sum', as
   expect(costs.map(({ name }) => name)).not.toContain(turn.conversationId);
 });
 
-async function* recordedTurn(): AsyncGenerator<ImportedRecord> {
-  yield await Promise.resolve({ kind: 'user', turn: 1, content: text('hello').content });
-  yield { kind: 'assistant', turn: 1, callNumber: 1, content: text('so').content, model: 'sim/sim-32k' };
-}
+const RECORDED_TURN: readonly ImportedRecord[] = [
+  { kind: 'user', turn: 1, content: text('hello').content },
+  { kind: 'assistant', turn: 1, callNumber: 1, content: text('so').content, model: 'sim/sim-32k' },
+];
 
 test('recorded calls of an imported conversation are no calls of the sum, what is paid in it later is', async () => {
   const { sql } = store;
@@ -119,7 +119,7 @@ test('recorded calls of an imported conversation are no calls of the sum, what i
     agent: 'imported',
     settings: { model: 'sim/sim-32k', preset: 'default', workspace: '/tmp', user: null },
     snapshot: { snapshot: SNAPSHOT, fixed: NO_MEASUREMENTS, rules: null },
-    records: recordedTurn(),
+    records: RECORDED_TURN,
   });
   const costs = () => readCosts(sql, { by: 'conversation', since: null, conversationId });
   expect(await costs()).toEqual([]);

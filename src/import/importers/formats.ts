@@ -1,5 +1,5 @@
 import type { SessionFormat } from '../read/detect-format.ts';
-import { FileOrder } from '../read/places.ts';
+import { FileOrder } from '../read/arrangement.ts';
 import type { FileFormat } from '../session-record.ts';
 import { CLAUDE_CODE } from './claude-code.ts';
 import { CODEX } from './codex.ts';

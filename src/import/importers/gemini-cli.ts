@@ -2,7 +2,7 @@ import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { numberOf, property } from '../../models/protocols/json.ts';
-import { listedMessages } from '../read/places.ts';
+import { listedMessages } from '../read/arrangement.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { Update } from '../read/update-log.ts';
 import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
@@ -98,7 +98,8 @@ function updateOf(line: unknown): Update {
   const back = stringOf(property(line, '$rewindTo'));
   if (back !== undefined) return { kind: 'take_back', from: back };
   const list = listedMessages(line);
-  if (list !== null) return { kind: 'put_list', keys: list.map((message) => stringOf(property(message, 'id'))) };
+  if (list !== null)
+    return { kind: 'put_list', list: list.map((value) => ({ key: stringOf(property(value, 'id')), value })) };
   const key = stringOf(property(line, 'id'));
   if (property(line, '$set') !== undefined || isHeader(line)) return { kind: 'note' };
   return { kind: 'put', ...(key !== undefined && { key }) };

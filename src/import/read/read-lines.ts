@@ -8,8 +8,6 @@ export type ReadLine =
       readonly kind: 'line';
       /** From 1. */
       readonly number: number;
-      /** Of its first byte in the file. */
-      readonly offset: number;
       /** Without its line end; never empty. */
       readonly bytes: Buffer;
       /** False for what stands behind the last line end: a line that may still be written. */
@@ -49,7 +47,6 @@ export async function* readLines(file: string, longest = LONGEST_LINE_BYTES): As
 class OpenLine {
   private pieces: Buffer[] = [];
   private length = 0;
-  private offset = 0;
   private number = 1;
   /** The line before ended with a carriage return, whose line feed may follow. */
   private isHalfEnded = false;
@@ -68,7 +65,6 @@ class OpenLine {
   end(isLineFeed: boolean): ReadLine | null {
     const isSecondHalf = isLineFeed && this.isHalfEnded && this.length === 0;
     const ended = this.read(true);
-    this.offset += this.length + 1;
     if (!isSecondHalf) this.number += 1;
     this.isHalfEnded = !isLineFeed;
     this.pieces = [];
@@ -77,8 +73,8 @@ class OpenLine {
   }
 
   read(ended: boolean): ReadLine | null {
-    const { length, number, offset } = this;
+    const { length, number } = this;
     if (length > this.longest) return { kind: 'too_long', number };
-    return length === 0 ? null : { kind: 'line', number, offset, bytes: Buffer.concat(this.pieces), ended };
+    return length === 0 ? null : { kind: 'line', number, bytes: Buffer.concat(this.pieces), ended };
   }
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:buffer';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { isRecord, parseJson, property } from '../../models/protocols/json.ts';
 import { SessionFileError } from '../session-error.ts';
 import { FORMATS } from '../importers/formats.ts';
@@ -9,8 +9,7 @@ import type { SessionFormat } from './detect-format.ts';
 import type { ImportCounter } from './import-report.ts';
 import { valuesOfLine } from './line-values.ts';
 import type { LineValue } from './line-values.ts';
-import { listedMessages, readPlaces } from './places.ts';
-import type { Arrangement, Place } from './places.ts';
+import { listedMessages } from './arrangement.ts';
 import { readLines } from './read-lines.ts';
 
 /** What an importer takes, or the beginning of the next conversation of a document. */
@@ -18,35 +17,33 @@ type Value = { readonly value: unknown } | { readonly session: string | null };
 
 export interface ReadValues {
   readonly format: SessionFormat;
-  values(): AsyncIterable<Value> | Iterable<Value>;
+  readonly values: readonly Value[];
 }
 
-/** The beginning of a file, as text, and the bytes that it has in all. */
-export interface FileHead {
-  readonly text: string;
-  readonly bytes: number;
-}
-
-/** Values that tell the format of a file, and what they may have together. Bytes. */
+/** Values that tell the format of a file. */
 const DECIDING_VALUES = 200;
-const DECIDING_BYTES = 32 * 1024 * 1024;
 
 const FORMATS_SAID =
   'Claude Code, Codex, pi, Gemini CLI and GitHub Copilot CLI write JSON lines; message lists of the OpenAI API may be lines or a JSON document.';
 
-/** The values of a file in the order in which they are to be taken. @throws SessionFileError `session_format_unknown` */
-export async function readValues(file: string, head: FileHead, counter: ImportCounter): Promise<ReadValues> {
-  const document = await readDocument(file, head);
+/** The values of a file in the order in which they are to be taken. @throws SessionFileError */
+export async function readValues(file: string, bytes: number, counter: ImportCounter): Promise<ReadValues> {
+  const document =
+    (await beginsWithObject(file)) || bytes > constants.MAX_STRING_LENGTH
+      ? undefined
+      : parseJson(withoutNul(await readFile(file, 'utf8')));
   return document === undefined ? valuesOfLines(file, counter) : valuesOfDocument(file, document, counter);
 }
 
-/** The one value of a file; `undefined` when it has lines with a value each. */
-async function readDocument(file: string, { text, bytes }: FileHead): Promise<unknown> {
-  const beginning = withoutNul(text);
-  const [first = ''] = beginning.split(/[\r\n]/u, 1);
-  const isOfLines = first.length < beginning.length && isRecord(parseJson(first));
-  if (isOfLines || bytes > constants.MAX_STRING_LENGTH) return undefined;
-  return parseJson(withoutNul(await readFile(file, 'utf8')));
+/** Whether the first of several lines is an object, so that each is a value of its own. */
+async function beginsWithObject(file: string): Promise<boolean> {
+  let isObject = false;
+  for await (const line of readLines(file)) {
+    if (isObject) return true;
+    isObject = line.kind === 'line' && isRecord(valuesOfLine(line.bytes).values[0]?.value);
+    if (!isObject) return false;
+  }
+  return false;
 }
 
 /** A disk that lost some of a file fills it with NUL; `trim` takes a byte order mark away too. */
@@ -64,96 +61,53 @@ function valuesOfDocument(file: string, document: unknown, counter: ImportCounte
     for (const value of messages ?? [each]) values.push({ value });
   }
   const messages = values.flatMap((each) => ('value' in each ? [each.value] : []));
-  const format = formatOfMost(messages.slice(0, DECIDING_VALUES));
-  if (format === null) throw unknownFormat(file);
   counter.values += messages.length;
-  return { format, values: () => values };
+  return { format: formatOfFile(file, messages), values };
 }
 
 function idIn(value: unknown): string[] {
   return typeof value === 'number' ? [String(value)] : [stringOf(value) ?? []].flat();
 }
 
-type Found = LineValue & { readonly place: Place };
-
-/** Read twice: first to learn which of its values the session consists of, and then those, in their order. */
 async function valuesOfLines(file: string, counter: ImportCounter): Promise<ReadValues> {
-  const arranged = new ArrangedLines(file, counter);
-  for await (const found of findValues(file, counter)) arranged.add(found);
-  const { format, places } = arranged.end();
-  return {
-    format,
-    async *values() {
-      const handle = await open(file, 'r');
-      try {
-        for await (const value of readPlaces(handle, places)) yield { value };
-      } finally {
-        await handle.close();
-      }
-    },
-  };
+  const found = await findValues(file, counter);
+  const format = formatOfFile(
+    file,
+    found.map(({ value }) => value),
+  );
+  const arrangement = FORMATS[format].arrangement(counter);
+  for (const { value, isSalvaged, line } of found) {
+    if (isSalvaged && formatOf(value) !== format) counter.problem('line_not_json', line);
+    else {
+      counter.values += 1;
+      arrangement.add(value);
+    }
+  }
+  return { format, values: arrangement.values().map((value) => ({ value })) };
 }
 
-async function* findValues(file: string, counter: ImportCounter): AsyncGenerator<Found> {
+async function findValues(file: string, counter: ImportCounter) {
+  const found: (LineValue & { readonly line: number })[] = [];
+  let isBlank = true;
   for await (const line of readLines(file)) {
     if (line.kind === 'too_long') {
       counter.problem('line_too_long', line.number);
+      isBlank = false;
       continue;
     }
-    const { number, offset, bytes } = line;
-    const { values, isDamaged, isUtf8 } = valuesOfLine(bytes);
-    if (isDamaged) counter.problem(line.ended ? 'line_not_json' : 'line_cut_off', number);
-    else if (!isUtf8) counter.problem('line_not_utf8', number);
-    for (const [index, value] of values.entries()) {
-      yield { ...value, place: { line: number, offset, length: bytes.length, index } };
-    }
+    const { values, isDamaged, isUtf8 } = valuesOfLine(line.bytes);
+    if (isDamaged) counter.problem(line.ended ? 'line_not_json' : 'line_cut_off', line.number);
+    else if (!isUtf8) counter.problem('line_not_utf8', line.number);
+    for (const value of values) found.push({ ...value, line: line.number });
+    isBlank &&= values.length === 0 && !isDamaged;
   }
+  if (isBlank)
+    throw new SessionFileError('session_empty', `${file} is empty.`, 'Name a file that holds a recorded session.');
+  return found;
 }
 
-/** Waits with the first values until they tell the format. */
-class ArrangedLines {
-  private known: { readonly format: SessionFormat; readonly arrangement: Arrangement } | null = null;
-  private waiting: Found[] = [];
-  private bytes = 0;
-  private readonly file: string;
-  private readonly counter: ImportCounter;
-
-  constructor(file: string, counter: ImportCounter) {
-    this.file = file;
-    this.counter = counter;
-  }
-
-  add(found: Found): void {
-    if (this.known !== null) return this.arrange(found, this.known);
-    this.waiting.push(found);
-    this.bytes += found.place.length;
-    if (this.waiting.length < DECIDING_VALUES && this.bytes < DECIDING_BYTES) return;
-    this.decide();
-    if (this.known === null && this.waiting.length >= DECIDING_VALUES) throw unknownFormat(this.file);
-  }
-
-  end(): { readonly format: SessionFormat; readonly places: readonly Place[] } {
-    if (this.known === null) this.decide();
-    if (this.known === null) throw unknownFormat(this.file);
-    const { format, arrangement } = this.known;
-    return { format, places: arrangement.places() };
-  }
-
-  private decide(): void {
-    const format = formatOfMost(this.waiting.map(({ value }) => value));
-    if (format === null) return;
-    this.known = { format, arrangement: FORMATS[format].arrangement(this.counter) };
-    for (const found of this.waiting) this.arrange(found, this.known);
-    this.waiting = [];
-  }
-
-  private arrange({ value, isSalvaged, place }: Found, { format, arrangement }: NonNullable<typeof this.known>): void {
-    if (isSalvaged && formatOf(value) !== format) return this.counter.problem('line_not_json', place.line);
-    this.counter.values += 1;
-    arrangement.add(value, place);
-  }
-}
-
-function unknownFormat(file: string): SessionFileError {
-  return new SessionFileError('session_format_unknown', `${file} is no session of a known format.`, FORMATS_SAID);
+function formatOfFile(file: string, values: readonly unknown[]): SessionFormat {
+  const format = formatOfMost(values.slice(0, DECIDING_VALUES));
+  if (format !== null) return format;
+  throw new SessionFileError('session_format_unknown', `${file} is no session of a known format.`, FORMATS_SAID);
 }

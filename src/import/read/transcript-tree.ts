@@ -1,5 +1,5 @@
 import type { ImportTally } from '../session-record.ts';
-import type { Arrangement, Place } from './places.ts';
+import type { Arrangement } from './arrangement.ts';
 
 /** What a line says of its place in the tree. */
 export interface TreeLine {
@@ -40,7 +40,7 @@ interface Node extends TreeLine {
   readonly time: number;
   /** The line before that is no aside: what it follows when its parent is not in the file. */
   readonly before: Node | null;
-  place: Place;
+  value: unknown;
 }
 
 /**
@@ -48,7 +48,7 @@ interface Node extends TreeLine {
  * beside its branch belong to it, as parallel calls are written.
  */
 export class TranscriptTree implements Arrangement {
-  private readonly arranged: Place[] = [];
+  private readonly arranged: unknown[] = [];
   private nodes: Node[] = [];
   private byId = new Map<string, Node>();
   private readonly lineOf: (value: unknown) => TreeLine;
@@ -59,27 +59,27 @@ export class TranscriptTree implements Arrangement {
     this.lineOf = lineOf;
   }
 
-  add(value: unknown, place: Place): void {
+  add(value: unknown): void {
     const line = this.lineOf(value);
     if (line.isBeginning) this.endTree();
     const known = line.id === null ? undefined : this.byId.get(line.id);
-    if (known === undefined) this.addNode(line, place);
+    if (known === undefined) this.addNode(line, value);
     else {
       this.tally.leftOut('copy of a line');
-      known.place = place;
+      known.value = value;
     }
   }
 
-  places(): readonly Place[] {
+  values(): readonly unknown[] {
     this.endTree();
     return this.arranged;
   }
 
-  private addNode(line: TreeLine, place: Place): void {
+  private addNode(line: TreeLine, value: unknown): void {
     const last = this.nodes.at(-1) ?? null;
     const before = last === null || !last.isAside ? last : last.before;
     const time = line.time ?? last?.time ?? 0;
-    const node: Node = { ...line, time, position: this.nodes.length, before, place };
+    const node: Node = { ...line, time, position: this.nodes.length, before, value };
     this.nodes.push(node);
     if (line.id !== null) this.byId.set(line.id, node);
   }
@@ -92,7 +92,7 @@ export class TranscriptTree implements Arrangement {
     const beside = others.filter((node) => !isSaid(node));
     const header = beside.filter(({ isBeginning }) => isBeginning);
     const rest = beside.filter(({ isBeginning }) => !isBeginning);
-    this.arranged.push(...[...header, ...branch, ...rest].map(({ place }) => place));
+    this.arranged.push(...[...header, ...branch, ...rest].map(({ value }) => value));
     this.nodes = [];
     this.byId = new Map();
   }

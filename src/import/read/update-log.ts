@@ -1,12 +1,15 @@
 import type { ImportTally } from '../session-record.ts';
-import type { Arrangement, Place } from './places.ts';
+import type { Arrangement } from './arrangement.ts';
 
 /** What a value does to the values before it. */
 export type Update =
   /** Stands at its place, or at that of the value with the same key. Default of `key`: it has none. */
   | { readonly kind: 'put'; readonly key?: string; readonly beginsTurn?: boolean }
   /** The elements of its list take the place of everything so far. */
-  | { readonly kind: 'put_list'; readonly keys: readonly (string | undefined)[] }
+  | {
+      readonly kind: 'put_list';
+      readonly list: readonly { readonly key: string | undefined; readonly value: unknown }[];
+    }
   /** The value with this key and all behind it count no more; where there is none, all of them. */
   | { readonly kind: 'take_back'; readonly from: string }
   /** The newest turns count no more. */
@@ -15,14 +18,14 @@ export type Update =
   | { readonly kind: 'note' };
 
 interface Kept {
-  readonly place: Place;
+  readonly value: unknown;
   readonly beginsTurn: boolean;
 }
 
 /** A file to which changes of what it said before are appended: the state after the last one. */
 export class UpdateLog implements Arrangement {
   private kept = new Map<string, Kept>();
-  private readonly notes: Place[] = [];
+  private readonly notes: unknown[] = [];
   private unnamed = 0;
   private readonly updateOf: (value: unknown) => Update;
   private readonly tally: ImportTally;
@@ -32,17 +35,17 @@ export class UpdateLog implements Arrangement {
     this.updateOf = updateOf;
   }
 
-  add(value: unknown, place: Place): void {
+  add(value: unknown): void {
     const update = this.updateOf(value);
     switch (update.kind) {
       case 'note':
-        this.notes.push(place);
+        this.notes.push(value);
         return;
       case 'put':
-        this.put(update.key, { place, beginsTurn: update.beginsTurn === true });
+        this.put(update.key, { value, beginsTurn: update.beginsTurn === true });
         return;
       case 'put_list':
-        this.replaceAll(update.keys, place);
+        this.replaceAll(update.list);
         return;
       case 'take_back':
         this.takeBack(update.from);
@@ -52,8 +55,8 @@ export class UpdateLog implements Arrangement {
     }
   }
 
-  places(): Place[] {
-    return [...this.notes, ...[...this.kept.values()].map(({ place }) => place)];
+  values(): unknown[] {
+    return [...this.notes, ...[...this.kept.values()].map(({ value }) => value)];
   }
 
   private put(name: string | undefined, value: Kept): void {
@@ -63,10 +66,10 @@ export class UpdateLog implements Arrangement {
     this.kept.set(key, value);
   }
 
-  private replaceAll(keys: readonly (string | undefined)[], place: Place): void {
+  private replaceAll(list: Extract<Update, { kind: 'put_list' }>['list']): void {
     const before = this.kept;
     this.kept = new Map();
-    keys.forEach((key, element) => this.put(key, { place: { ...place, element }, beginsTurn: false }));
+    for (const { key, value } of list) this.put(key, { value, beginsTurn: false });
     for (const key of before.keys()) {
       this.tally.leftOut(this.kept.has(key) ? 'earlier state of a record' : 'record taken back');
     }

@@ -28,7 +28,7 @@ export type ImportedRecord =
 
 /** `snapshot`: of the agent as it is configured now; a turn that goes on with the conversation freezes its own. */
 export interface ImportRequest extends RecordedConversation {
-  readonly records: AsyncIterable<ImportedRecord>;
+  readonly records: Iterable<ImportedRecord>;
 }
 
 export interface ImportedConversation {
@@ -51,7 +51,7 @@ export async function importConversation(sql: Database, request: ImportRequest):
     const importedAt = clock?.now ?? new Date();
     let latest: Date | null = null;
     let entries = 0;
-    for await (const record of request.records) {
+    for (const record of request.records) {
       const time: Date = entryTime(record.at, { latest, importedAt });
       if (record.at !== undefined && record.at <= importedAt) latest = time;
       const at = time.toISOString();

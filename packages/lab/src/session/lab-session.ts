@@ -2,7 +2,7 @@ import type { ContentPart } from 'holdfast/internal/context/log/content.js';
 import type { EntryOutline } from 'holdfast/internal/context/log/entry.js';
 import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import type { ImportReport } from 'holdfast/internal/import/read/import-report.js';
-import { openSessionFile } from 'holdfast/internal/import/read/session-file.js';
+import { readSessionFile } from 'holdfast/internal/import/read/session-file.js';
 import type { RecordedUsage } from 'holdfast/internal/import/session-record.js';
 import { SessionAssembler } from 'holdfast/internal/import/assemble-session.js';
 import type { LogRecord } from 'holdfast/internal/import/assemble-session.js';
@@ -49,7 +49,7 @@ interface OpenSession {
 
 /** Reads a file of recorded sessions. @throws SessionFileError for a file that the lab cannot work with */
 export async function loadSessions(file: string): Promise<LoadedFile> {
-  const opened = await openSessionFile(file);
+  const opened = await readSessionFile(file);
   const contents = new ContentFile();
   try {
     const sessions: OpenSession[] = [];
@@ -58,7 +58,7 @@ export async function loadSessions(file: string): Promise<LoadedFile> {
       if (record.kind === 'session') sessions.push(emptySession(record.id));
       else if (sessions.length > 0) addRecord(sessions[sessions.length - 1] ?? emptySession(null), record, contents);
     };
-    for await (const record of opened.records()) assembler.add(record).forEach(keep);
+    for (const record of opened.records) assembler.add(record).forEach(keep);
     assembler.end().forEach(keep);
     const spoken = sessions.filter(({ entries }) => entries.length > 0);
     return {
