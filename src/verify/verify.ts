@@ -4,7 +4,6 @@ import { COMPACTION_INVARIANTS } from './compaction-invariants.ts';
 import { inScope } from './invariant.ts';
 import type { CheckedInvariant, Invariant, VerifyScope } from './invariant.ts';
 import { LOG_INVARIANTS } from './log-invariants.ts';
-import { MEMORY_INVARIANTS } from './memory-invariants.ts';
 import { TURN_INVARIANTS } from './turn-invariants.ts';
 import { USAGE_INVARIANTS } from './usage-invariants.ts';
 import { VIEW_INVARIANTS } from './view-invariants.ts';
@@ -14,7 +13,6 @@ const INVARIANTS: readonly Invariant[] = [
   ...TURN_INVARIANTS,
   ...USAGE_INVARIANTS,
   ...COMPACTION_INVARIANTS,
-  ...MEMORY_INVARIANTS,
   ...VIEW_INVARIANTS,
 ];
 

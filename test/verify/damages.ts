@@ -211,12 +211,6 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
   ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 9, read: 1 })],
   ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 'end', read: 9_999 })],
   [
-    'memory_has_its_source',
-    (sql) => sql`
-    insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin, conversation_id, source_id)
-    select gen_random_uuid(), 'default', 'user', 'ada', 'fact', '"one"', '{}', 'model', id, gen_random_uuid() from conversations`,
-  ],
-  [
     'view_rebuilds',
     (sql) => sql`
     update entries set content = '[{"type":"text","text":"Say The fourth turn is done."}]' where kind = 'user' and sequence > 3`,

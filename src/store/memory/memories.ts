@@ -81,8 +81,8 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
 /**
  * States a memory again that is in force: it takes the place of others, and is of the kind, and counts for as long and as much, as is
  * said now. Said by the user it is his from now on, with this source, and outlives the conversation that it was learned in first. Said by anyone else
- * it keeps its source: who states it again may have it from there. Where that names an entry that was never stored, or none,
- * its own conversation gives it one; another does not, for it goes with the one that it was learned in.
+ * it keeps its source: who states it again may have it from there. Where it has none, its own conversation gives it one; another does
+ * not, for it goes with the one that it was learned in.
  * `false` when it was forgotten or superseded meanwhile.
  * @throws StoreError `memory_not_found` when it supersedes what its scope does not have; `memory_of_another_user`
  */
@@ -93,8 +93,8 @@ export async function renewMemory(open: Transaction, memory: Omit<MemoryToInsert
       ${
         memory.origin === 'user'
           ? open`, origin = 'user', conversation_id = ${memory.conversationId ?? null}, source_id = ${memory.sourceId ?? null}`
-          : open`, source_id = case when ${sourceExists(open)} then m.source_id
-              when m.conversation_id = ${memory.conversationId ?? null} then ${memory.sourceId ?? null}::uuid end`
+          : open`, source_id = coalesce(
+              m.source_id, case when m.conversation_id = ${memory.conversationId ?? null} then ${memory.sourceId ?? null}::uuid end)`
       }
     where id = ${memory.id} and ${memoryIsOfScopes(open, [memory])} and superseded_by is null`;
   if (count > 0) await supersede(open, memory);
@@ -213,13 +213,6 @@ export async function findSourceConversation(
     where m.source_id = ${sourceId} and m.conversation_id is not null and ${memoryIsOfScopes(sql, scopes)} and ${memoryIsInForce(sql)}
     limit 1`;
   return row?.conversationId ?? null;
-}
-
-/** Condition on `memories m`: its source is an entry or a compaction that its conversation has. No foreign key can say so, for it is either. */
-export function sourceExists(sql: Queries) {
-  return sql`(
-    exists (select from entries e where e.id = m.source_id and e.conversation_id = m.conversation_id)
-    or exists (select from compactions c where c.id = m.source_id and c.conversation_id = m.conversation_id))`;
 }
 
 /** Condition on `memories m`. */
