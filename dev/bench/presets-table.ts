@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { PRESETS } from '../../src/config/presets.ts';
 import { generateSession, SESSION_KINDS } from './generated/generate-session.ts';
 import type { PresetFigures } from '../../packages/lab/src/lab-figures.ts';
 import { runLab } from '../../packages/lab/src/run-lab.ts';
+import { parseCommand } from '../command-line.ts';
 import { pageTable, writeToPresetsPage } from './presets-page.ts';
 
 /** `npm run presets`: replays generated sessions under every preset and writes the tables of `docs/preset-figures.md`. */
@@ -15,6 +17,13 @@ const STEPS = 100;
 const WINDOWS = [32_000, 64_000];
 
 async function main(): Promise<void> {
+  if (
+    !parseCommand(
+      new Command('presets').description('Writes the tables of docs/preset-figures.md.'),
+      process.argv.slice(2),
+    )
+  )
+    return;
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-presets-'));
   try {
     const files = await writeSessions(directory);

@@ -2,7 +2,7 @@ import type { ContentPart } from '../../context/log/content.ts';
 import type { Entry } from '../../context/log/entry.ts';
 import { parseNestedJson } from '../../context/log/nested-json.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
-import { countRedacted, redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
+import { redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 
 /** Entries without the secrets that a text could quote. */
 interface RedactedOriginals {
@@ -20,14 +20,6 @@ export async function redactedOriginals(originals: readonly Entry[]): Promise<Re
   // The name of an argument may show that its value is a secret.
   const whole = await mapTexts(inside.entries, asWritten);
   return { entries: whole.entries, count: inside.count + whole.count };
-}
-
-/** How many of the originals' removed secrets a text mentions, without those that another text mentioned. */
-export function secretsLeftOut(
-  text: string,
-  { of, already }: { readonly of: number; readonly already: string },
-): number {
-  return Math.min(of, Math.max(0, countRedacted(text) - countRedacted(already)));
 }
 
 /** The texts of a part, and a function that makes the part with other texts. */

@@ -25,7 +25,6 @@ import type { AskedSummary } from './ask-summarizer.ts';
 import { finishedText, previousText, readOriginalsOf, summaryRequest } from './summary-text.ts';
 import type { SummaryWork, AskedRequest } from './summary-text.ts';
 import { acquirePermit } from '../runtime/model-permits.ts';
-import { secretsLeftOut } from './redaction.ts';
 import { traceAnswer } from '../runtime/show-calls.ts';
 
 /**
@@ -83,8 +82,7 @@ async function extract(
   const entries = [...task.request, ...task.entries];
   const previousSummary = previousText(source);
   const text = extractiveSummary({ policy, entries, previousSummary, maximumTokens: source.row.part.maximumOutput });
-  const redacted = secretsLeftOut(text, { of: task.leftOut, already: previousSummary ?? '' });
-  await store(dependencies, task, { text, promptVersion: 'extractive', call, redacted });
+  await store(dependencies, task, { text, promptVersion: 'extractive', call, redacted: task.leftOut });
   return { kind: 'summarized' };
 }
 

@@ -25,7 +25,7 @@ import { sharedRequestOptions, summaryRequestOptions } from '../../turn/agent-sn
 import type { RequestOptions, AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { readFit } from './plan-compaction.ts';
-import { redactedView, redactedOriginals, secretsLeftOut } from './redaction.ts';
+import { redactedView, redactedOriginals } from './redaction.ts';
 import type { SummaryTask } from './summarize.ts';
 
 /** A provider keeps a prefix at least so long after reading it, less a minute for the call. Milliseconds. */
@@ -162,9 +162,7 @@ export async function finishedText(
   text: string,
 ): Promise<{ readonly text: string; readonly count: number }> {
   const composed = await composedText(dependencies, work, text);
-  const appended = secretsLeftOut(composed, { of: work.leftOut, already: text });
-  const redacted = await redactSecrets(composed);
-  return { text: redacted.text, count: appended + redacted.count };
+  return redactSecrets(composed);
 }
 
 async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {

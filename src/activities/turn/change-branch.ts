@@ -31,7 +31,7 @@ import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { SUMMARY_RETRIES, retryDelayMilliseconds } from '../../turn/limits.ts';
 import { askSummarizer } from '../compaction/ask-summarizer.ts';
 import type { AskedSummary } from '../compaction/ask-summarizer.ts';
-import { redactedView, redactedOriginals, secretsLeftOut } from '../compaction/redaction.ts';
+import { redactedView, redactedOriginals } from '../compaction/redaction.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { retryableFailure, throughOutage } from '../runtime/failures.ts';
@@ -199,8 +199,7 @@ function extractedBranchSummary({ files, items, leftOut, snapshot, calibration, 
     maximumTokens: BRANCH_SUMMARY_OUTPUT,
     calibration,
   });
-  const redacted = secretsLeftOut(text, { of: leftOut, already: '' });
-  return branchSummaryOf(files, text, { items, model: null, promptVersion: 'extractive', call, redacted });
+  return branchSummaryOf(files, text, { items, model: null, promptVersion: 'extractive', call, redacted: leftOut });
 }
 
 /** With its opening and the list of files. */

@@ -116,11 +116,6 @@ function batchesOf(texts: readonly string[]): readonly (readonly string[])[] {
   return batches;
 }
 
-/** How many places of a text were redacted before. */
-export function countRedacted(text: string): number {
-  return text.split('[redacted: ').length - 1;
-}
-
 /** Some rules count the length of the secret from the beginning of its name, and so end in the middle of it. */
 function wholeWordEnd(text: string, end: number): number {
   REST_OF_WORD.lastIndex = end;
