@@ -52,25 +52,6 @@ describe('Anthropic Messages', () => {
     expect(pieces.length).toBeGreaterThan(2);
   });
 
-  test('goes on with the results of its calls', async () => {
-    const { anthropic } = await simulator();
-    const messages: Anthropic.MessageParam[] = [
-      { role: 'user', content: `${instruction}\nThen call echo with {"text": "two"}` },
-    ];
-    for (const expected of [asked, { text: 'two' }]) {
-      const answer = await anthropic.messages.create({ model: 'sim-32k', max_tokens: 500, tools: [echo], messages });
-      const call = answer.content.find((block) => block.type === 'tool_use');
-      expect(call).toMatchObject({ input: expected });
-      messages.push(
-        { role: 'assistant', content: answer.content },
-        { role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: 'said' }] },
-      );
-    }
-    const last = await anthropic.messages.create({ model: 'sim-32k', max_tokens: 500, tools: [echo], messages });
-    expect(last.stop_reason).toBe('end_turn');
-    expect(last.content[0]).toMatchObject({ text: expect.stringMatching(/^Done: 2 tool results/) });
-  });
-
   test('counts tokens as the answer reports them', async () => {
     const { anthropic } = await simulator();
     const body = {
@@ -213,29 +194,6 @@ describe('Responses', () => {
     const call = response.output.find((item) => item.type === 'function_call');
     expect(JSON.parse(call?.arguments ?? '')).toEqual(asked);
     expect(response).toMatchObject({ status: 'completed', usage: { input_tokens_details: { cached_tokens: 0 } } });
-  });
-
-  test('goes on with outputs of its calls, statelessly', async () => {
-    const { openai } = await simulator();
-    const first = await openai.responses.create({
-      model: 'sim-32k',
-      store: false,
-      tools: [responsesEcho],
-      instructions: 'Be brief.',
-      input: instruction,
-    });
-    const call = first.output.find((item) => item.type === 'function_call');
-    const second = await openai.responses.create({
-      model: 'sim-32k',
-      store: false,
-      tools: [responsesEcho],
-      input: [
-        { role: 'user', content: instruction },
-        { type: 'function_call', call_id: call?.call_id ?? '', name: 'echo', arguments: call?.arguments ?? '' },
-        { type: 'function_call_output', call_id: call?.call_id ?? '', output: 'said' },
-      ],
-    });
-    expect(second.output_text).toMatch(/^Done: 1 tool result, the last one: said/);
   });
 
   test('is incomplete when the answer reaches max_output_tokens', async () => {
