@@ -4,9 +4,8 @@ export type { ConnectOptions } from './client/connect.ts';
 export { HoldfastClientError } from './client/errors.ts';
 export type { ClientErrorCode } from './client/errors.ts';
 export { Holdfast } from './client/holdfast.ts';
-export type { HoldfastClient } from './client/holdfast-client.ts';
+export type { HoldfastClient, StartOptions } from './client/holdfast.ts';
 export type { RemoteOptions } from './client/remote/remote.ts';
-export type { StartOptions } from './client/holdfast.ts';
 export type { OpenConversation, Task } from './client/task.ts';
 export type { ConversationChoices, MessageContent, MessagePart, OfConversation, ToSend } from './client/arguments.ts';
 export type {

@@ -17,7 +17,7 @@ import { createBoundary, lazyTemporal } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
 import { createDoorbell } from './sending/doorbell.ts';
 import { clientError, HoldfastClientError } from './errors.ts';
-import type { HoldfastClient } from './holdfast-client.ts';
+import type { HoldfastClient } from './holdfast.ts';
 import { Holdfast } from './holdfast.ts';
 import type { RemoteOptions } from './remote/remote.ts';
 import { waysToSend } from './sending/ways-to-send.ts';

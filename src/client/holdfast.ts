@@ -95,3 +95,17 @@ export class Holdfast {
     return (this.#closing ??= this.#disconnect());
   }
 }
+
+/**
+ * What a client can do, connected to the database or to a server. Only beside the database: what is an operator's, such as
+ * `memory.reindex` and `keys`. A server imports for an agent of its configuration: of what `conversation.import` takes, `agent` and `user`.
+ */
+export interface HoldfastClient extends Pick<Holdfast, 'start' | 'open' | 'close'> {
+  readonly conversation: Pick<ConversationMethods, keyof ConversationMethods>;
+  readonly branches: Pick<BranchMethods, keyof BranchMethods>;
+  readonly log: Pick<LogMethods, keyof LogMethods>;
+  readonly memory: Omit<MemoryMethods, 'reindex'>;
+  readonly decisions: Pick<DecisionMethods, keyof DecisionMethods>;
+  readonly models: Pick<ModelMethods, 'costs' | 'listServed' | 'listPauses'>;
+  readonly webhooks: Pick<WebhookMethods, keyof WebhookMethods>;
+}

@@ -94,7 +94,7 @@ export function keyAccess(database: Database, defaults: KeyDefaults): Access {
   return {
     login: keyLogin(keyOf),
     async callerOf(context) {
-      const bearer = /^Bearer (?<key>\S{1,200})$/u.exec(context.req.header('authorization') ?? '')?.groups?.['key'];
+      const bearer = /^Bearer +(?<key>\S{1,200})$/iu.exec(context.req.header('authorization') ?? '')?.groups?.['key'];
       const written = bearer ?? readLogin(context);
       if (written === null) throw new RequestError('key_missing', 'The request names no API key.');
       const key = await keyOf(written);

@@ -15,13 +15,19 @@ let harness: ServerHarness;
 /** Signature and header of a PNG of 3 × 2 pixels. */
 const PNG = Buffer.from('89504e470d0a1a0a0000000d4948445200000003000000020802000000', 'hex');
 
+const CONFIGURED = {
+  agents: [{ name: 'default', model: 'simulator/sim-32k', preset: 'default', tools: ['read_file'] }],
+  presets: [{ name: 'default' }, { name: 'pi' }],
+  links: [],
+};
+
 beforeAll(async () => {
   harness = await startServerHarness({
     agent: {
       limits: { steps: 4, noteAt: 0.25 },
       approvals: { rules: [{ tool: 'write_file', when: { path: 'asked*' } }] },
     },
-    server: { limits: { bodyBytes: 50_000, heartbeatSeconds: 0.1 } },
+    server: { configured: CONFIGURED, limits: { bodyBytes: 50_000, heartbeatSeconds: 0.1 } },
   });
   await harness.startWorker();
 });
@@ -345,6 +351,9 @@ test('the reference and its document name every route and load nothing from else
   const page = (await call('GET', '/reference')).body;
   for (const path of Object.keys(document.paths)) expect(page).toContain(path);
   expect(page).not.toMatch(/https?:|<script/u);
+  for (const [name, items] of Object.entries(CONFIGURED)) {
+    expect((await call('GET', `/v1/${name}`)).body).toEqual({ items });
+  }
   expect((await call('GET', '/healthz')).status).toBe(200);
   expect((await call('GET', '/readyz')).status).toBe(200);
 });

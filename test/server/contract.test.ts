@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { connect } from '../../src/client/connect.ts';
-import type { HoldfastClient } from '../../src/client/holdfast-client.ts';
+import type { HoldfastClient } from '../../src/client/holdfast.ts';
 import type { SentMessage } from '../../src/client/types.ts';
 import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
 import { serveHealth } from '../../src/worker/health.ts';

@@ -143,7 +143,8 @@ test('whoever imports a file gets the same answer, whether it is of another tena
   expect((await callAs(other, 'GET', path)).body).toMatchObject({ code: 'conversation_not_found' });
   const importing = (query = ''): Promise<Answer> =>
     callServer(server.url, 'POST', `/v1/conversations/import${query}`, exported.body, {
-      authorization: `Bearer ${other}`,
+      // The name of the scheme has no case.
+      authorization: `bearer ${other}`,
       'content-type': 'application/x-ndjson',
     });
   expect((await importing('?workspace=/')).body).toMatchObject({ status: 400, code: 'invalid_argument' });

@@ -2,7 +2,7 @@ import { ENDPOINTS } from '../api/endpoints.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import { schemaOf } from '../answer-form.ts';
 import type { GivenForm } from '../answer-form.ts';
-import type { HoldfastClient } from '../holdfast-client.ts';
+import type { HoldfastClient } from '../holdfast.ts';
 import { waitForOutcome } from './outcome.ts';
 import { createRequests } from './requests.ts';
 import type { Requests } from './requests.ts';

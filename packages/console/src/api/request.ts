@@ -70,10 +70,15 @@ export async function remove(path: PathOf<'delete'>, given: Arguments): Promise<
   await reach(addressOf(path, given), { method: 'delete' });
 }
 
+/** Not by `randomUUID`, which a page without TLS has not. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** Sends it under a key of its own, so that a repeated request counts once. @throws Problem */
 export async function send<Path extends PathOf<'post'>>(path: Path, given: Arguments = {}) {
   const { url, others } = fillPath(path, given);
-  const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() };
+  const headers = { 'content-type': 'application/json', 'idempotency-key': newKey() };
   const response = await reach(url, { method: 'post', headers, body: JSON.stringify(others) });
   const answer: AnswerOf<'post', Path> = await response.json();
   return answer;
