@@ -1,6 +1,22 @@
 import axe from 'axe-core';
 import type { AxeResults } from 'axe-core';
-import type { Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+
+/** A page and what its browser complains about: scripts that failed, and what the content security policy refused. */
+export async function openPage(browser: Browser, url: string): Promise<{ page: Page; complaints: readonly string[] }> {
+  const complaints: string[] = [];
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  // As on a server without TLS that is not on this machine.
+  await context.addInitScript('delete Crypto.prototype.randomUUID');
+  const page = await context.newPage();
+  page.setDefaultTimeout(40_000);
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (line) => {
+    if (line.type() === 'error') complaints.push(line.text());
+  });
+  await page.goto(url);
+  return { page, complaints };
+}
 
 const LOOKS = [
   [1440, 'light'],

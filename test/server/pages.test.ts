@@ -1,43 +1,17 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
 import { loginLink } from '../../src/server/login-link.ts';
-import { defineTool } from '../../src/tools/define-tool.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { CONVERSATIONS, ENTRIES, fillLog } from './fill-log.ts';
-import { faultsOfPage, hiddenFocus, tabTo } from './page-checks.ts';
+import { deploy, readLog, RED_PIXEL } from './page-tools.ts';
+import { faultsOfPage, hiddenFocus, openPage, tabTo } from './page-checks.ts';
 import { startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
 let harness: ServerHarness;
 let browser: Browser;
 let page: Page;
-/** What the browser complained about: scripts that failed, and what the content security policy refused. */
-const complaints: string[] = [];
-
-const deploy = defineTool({
-  name: 'deploy',
-  description: 'Deploys a version.',
-  input: z.object({ version: z.string() }),
-  effect: 'once',
-  approval: () => true,
-  run: ({ version }) =>
-    Promise.resolve({ content: `deployed ${version} \u001B[31mred \u202Ertl <img src=x onerror=alert(1)>` }),
-});
-
-const readLog = defineTool({
-  name: 'read_log',
-  description: 'Reads a page of the log.',
-  input: z.object({ page: z.number() }),
-  effect: 'none',
-  run: ({ page: number }) =>
-    Promise.resolve({
-      content: Array.from(
-        { length: 300 },
-        (_, line) => `${number}:${line} service-${line} answered in ${line} ms`,
-      ).join('\n'),
-    }),
-});
+let complaints: readonly string[];
 
 beforeAll(async () => {
   harness = await startServerHarness({
@@ -49,16 +23,7 @@ beforeAll(async () => {
   });
   await harness.startWorker();
   browser = await launchChromium();
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  // As on a server without TLS that is not on this machine.
-  await context.addInitScript('delete Crypto.prototype.randomUUID');
-  page = await context.newPage();
-  page.setDefaultTimeout(20_000);
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (line) => {
-    if (line.type() === 'error') complaints.push(line.text());
-  });
-  await page.goto(await loginLink(harness.server.url));
+  ({ page, complaints } = await openPage(browser, await loginLink(harness.server.url)));
 });
 afterAll(async () => {
   await browser.close();
@@ -159,10 +124,6 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
   expect(complaints).toEqual([]);
 });
 
-const RED_PIXEL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
-  'base64',
-);
 const HOSTILE = 'bird <img src=x onerror="hacked = true">\u001B[2J\u202Etxt';
 const INERT = 'bird <img src=x onerror="hacked = true">␛[2J⟨U+202E⟩txt';
 
@@ -226,7 +187,9 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
   await page.getByLabel('Message').fill('Say second');
   await page.keyboard.press('Control+Enter');
   await page.getByText('a note on herons').waitFor();
-  await expect.poll(() => page.locator('.entry.user img').evaluate('(image) => image.naturalWidth')).toBe(1);
+  await expect
+    .poll(() => page.locator('.entry.user img').evaluate((image) => Reflect.get(image, 'naturalWidth')))
+    .toBe(1);
   await page.getByText('second', { exact: true }).waitFor();
   await untilState('completed');
   await page.locator('.entry.assistant').first().hover();

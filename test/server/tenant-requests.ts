@@ -1,6 +1,7 @@
 import { pathArguments } from '../../src/client/api/endpoint.ts';
 import type { Endpoint } from '../../src/client/api/endpoint.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import type { Answer } from './server-harness.ts';
@@ -59,10 +60,27 @@ export function requestOf(
   return [method.toUpperCase(), `/v1${address}?${query.toString()}`];
 }
 
+type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+/** A conversation of the tenant `ada` or another one, with all that the routes show. */
+export async function ownConversation(harness: TurnHarness, call: Call): Promise<Readonly<Record<string, string>>> {
+  const { body } = await call('POST', '/v1/conversations', { task: 'Say heron' });
+  const path = `/v1/conversations/${body.conversationId}`;
+  await call('GET', `${path}/messages/${body.messageId}/outcome`);
+  const entries = await call('GET', `${path}/entries`);
+  const memory = { kind: 'fact', text: 'Heron.', origin: 'user', scope: 'agent', scopeName: 'default' } as const;
+  const memoryId = newId();
+  await insertMemory(harness.database, { ...memory, id: memoryId, tenant: 'ada' });
+  const { conversationId, messageId } = body;
+  const { body: webhook } = await call('POST', '/v1/webhooks', { url: 'https://example.org' });
+  const { webhookId } = webhook;
+  return { conversationId, messageId, entryId: entries.body.items[0].entryId, memoryId, webhookId };
+}
+
 /** A call that waits, one that was decided, a decision for an agent, and a delivery that was given up. */
 export async function ownDecisions(
   harness: TurnHarness,
-  call: (method: string, path: string, body?: unknown) => Promise<Answer>,
+  call: Call,
   { conversationId, webhookId }: Readonly<Record<string, string>>,
 ): Promise<void> {
   const task = 'Call write_file with {"path":"a.txt","content":"x"}\nSay done';

@@ -9,13 +9,12 @@ import { startServer } from '../../src/server/start-server.ts';
 import type { RunningServer } from '../../src/server/start-server.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { isolateTenants } from '../../src/store/database/migration-ledger.ts';
-import { insertMemory } from '../support/insert-memory.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { callServer, readEvents } from './server-harness.ts';
 import type { Answer } from './server-harness.ts';
-import { ownDecisions, requestOf, urlOfLogin } from './tenant-requests.ts';
+import { ownConversation, ownDecisions, requestOf, urlOfLogin } from './tenant-requests.ts';
 
 let harness: TurnHarness;
 let tenants: TenantClients;
@@ -62,21 +61,6 @@ function callAs(key: string | null, method: string, path: string, body?: unknown
   return callServer(server.url, method, path, body, key === null ? {} : { authorization: `Bearer ${key}` });
 }
 
-/** A conversation with all that the routes show. */
-async function ownConversation(key: string): Promise<Readonly<Record<string, string>>> {
-  const { body } = await callAs(key, 'POST', '/v1/conversations', { task: 'Say heron' });
-  const path = `/v1/conversations/${body.conversationId}`;
-  await callAs(key, 'GET', `${path}/messages/${body.messageId}/outcome`);
-  const entries = await callAs(key, 'GET', `${path}/entries`);
-  const memory = { kind: 'fact', text: 'Heron.', origin: 'user', scope: 'agent', scopeName: 'default' } as const;
-  const memoryId = newId();
-  await insertMemory(harness.database, { ...memory, id: memoryId, tenant: 'ada' });
-  const { conversationId, messageId } = body;
-  const { body: webhook } = await callAs(key, 'POST', '/v1/webhooks', { url: 'https://example.org' });
-  const { webhookId } = webhook;
-  return { conversationId, messageId, entryId: entries.body.items[0].entryId, memoryId, webhookId };
-}
-
 function ask(key: string, endpoint: Endpoint, ids: Readonly<Record<string, string>>): Promise<Answer> {
   const [method, path, body] = requestOf(endpoint, ids);
   return callAs(key, method, path, body);
@@ -84,7 +68,7 @@ function ask(key: string, endpoint: Endpoint, ids: Readonly<Record<string, strin
 
 test('on every route the ids of another tenant are as unknown as ids that nobody has', async () => {
   const [ada, bob] = [(await keyOf('ada')).key, (await keyOf('bob')).key];
-  const ids = await ownConversation(ada);
+  const ids = await ownConversation(harness, (...request) => callAs(ada, ...request));
   const unknown = Object.fromEntries(Object.keys(ids).map((name) => [name, newId()]));
   const shown = ({ status, body }: Answer, of: Readonly<Record<string, string>>): unknown =>
     Object.entries(of).reduce((text, [name, id]) => text.replaceAll(id, `<${name}>`), JSON.stringify({ status, body }));
@@ -134,7 +118,7 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
 
 test('whoever imports a file gets the same answer, whether it is of another tenant or of nobody', async () => {
   const { key } = await keyOf('ida');
-  const ids = await ownConversation(key);
+  const ids = await ownConversation(harness, (...request) => callAs(key, ...request));
   const path = `/v1/conversations/${ids['conversationId']}/export`;
   const exported = await callAs(key, 'GET', path);
   expect([exported.status, exported.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
@@ -247,7 +231,7 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
 
 test('a key that is revoked ends its event streams, and what waits for a turn', async () => {
   const { key, id } = await keyOf('gil');
-  const { conversationId } = await ownConversation(key);
+  const { conversationId } = await ownConversation(harness, (...request) => callAs(key, ...request));
   // Of an agent that no worker has.
   const { body: unserved } = await callAs(key, 'POST', '/v1/conversations', { task: 'Say one', agent: 'nobody' });
   const waiting = { conversation_id: unserved.conversationId, message_id: unserved.messageId, timeout_seconds: 3_600 };
