@@ -101,7 +101,6 @@ function print(output: Output, { json }: JsonOption, printed: Printed | void): v
 
 type Needs<Flags> = CommandNeeds | ((flags: Flags) => CommandNeeds);
 
-/** A command with a client. */
 export function clientCommand<Flags extends ConnectionFlags = ConnectionFlags, Words extends readonly unknown[] = []>({
   needs = {},
   run,

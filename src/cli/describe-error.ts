@@ -11,13 +11,11 @@ import type { StoreErrorCode } from '../store/database/errors.ts';
 import type { ExitReason } from './exit-codes.ts';
 import { UsageError } from './usage-error.ts';
 
-/** An error as a user reads it. */
 export interface DescribedError {
   /** Stable. */
   readonly code: string;
   /** What happened, with the offending value. */
   readonly message: string;
-  /** What to do. */
   readonly next: string;
   readonly exit: ExitReason;
 }
@@ -108,7 +106,6 @@ export function describeError(thrown: unknown): DescribedError {
   };
 }
 
-/** As the terminal shows it. */
 export function errorLines({ code, message, next }: DescribedError): string[] {
   return [`error (${code}): ${message}`, `next: ${next}`];
 }

@@ -19,7 +19,6 @@ export const EXIT_CODES = {
 
 export type ExitReason = keyof typeof EXIT_CODES;
 
-/** The table as lines of text. */
 export function describeExitCodes(): string {
   return Object.values(EXIT_CODES)
     .map(({ code, meaning }) => `  ${String(code).padStart(3)}  ${meaning}`)

@@ -23,7 +23,6 @@ export function tenantOption(): Option {
   return new Option('--tenant <name>', 'tenant of a shared service').default('default');
 }
 
-/** Postgres by a flag. */
 export function databaseUrlOption(): Option {
   return new Option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)').argParser(
     formOf('--database-url', 'DATABASE_URL'),

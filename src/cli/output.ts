@@ -3,7 +3,6 @@ import { printable, printableJson } from './render/text/safe-text.ts';
 import { COLOR_STYLE, PLAIN_STYLE } from './render/text/style.ts';
 import type { Style } from './render/text/style.ts';
 
-/** Where a command prints. */
 export interface Output {
   readonly style: Style;
   /** Columns of the terminal; `null` when the output goes to a pipe or a file. */

@@ -22,7 +22,7 @@ async function eventsOf(task: { events: () => AsyncIterable<TimelineEvent> }): P
 
 test('a task tells the events of its own turn, ends with it, and its result holds the answer', async () => {
   const { client } = harness;
-  const task = await client.start('Say one');
+  const task = await client.start('Say one', { agent: 'default' });
   const events = await eventsOf(task);
   expect(events.map(({ kind }) => kind)).toEqual([
     'turn_begun',
@@ -31,7 +31,9 @@ test('a task tells the events of its own turn, ends with it, and its result hold
     'model_call_answered',
     'turn_ended',
   ]);
-  expect(await task.result()).toMatchObject({ outcome: 'completed', text: 'one' });
+  const { outcome, text, output, cost, explanation } = await task.result();
+  expect({ outcome, text, output, cost }).toEqual({ outcome: 'completed', text: 'one', output: undefined, cost: 0 });
+  expect(explanation).toMatch(/^The turn .*\.$/u);
   const next = await client.open(task.conversation.id).send('Say two', { mode: 'queue' });
   const turns = new Set((await eventsOf(next)).map(({ turnId }) => turnId));
   expect([turns.size, turns.has(events[0]?.turnId ?? '')]).toEqual([1, false]);

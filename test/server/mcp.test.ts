@@ -89,8 +89,8 @@ test('an assistant is told by a code what it did wrong', async () => {
 });
 
 test('holdfast mcp answers on after half lines and bytes that are no message, and ends with its input', async () => {
-  const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, ...harness.environment };
+  const { PATH = '', HOME = '', HOLDFAST_RUN = '' } = process.env;
+  const env = { PATH, HOME, HOLDFAST_RUN, ...harness.environment };
   const child = spawn(process.execPath, [EXECUTABLE, 'mcp'], { env, cwd: harness.workspace });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   child.stdin.write('not JSON\n{"jsonrpc":"2.0","id":1\n');

@@ -5,6 +5,7 @@ import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { INCLUDE_SUMMARIES } from '../../src/server/responses/request.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { lackingIn } from './open-responses.ts';
@@ -209,6 +210,10 @@ test('compactions are items, with summaries where they are asked for', async () 
   const summary = expect.stringContaining('heron');
   expect(compacted).toMatchObject({ object: 'response.compaction', output: [{ type: 'compaction', summary }] });
   expect(lackingIn(compacted)).toEqual([]);
+  const stored = async (query: string) => (await harness.call('GET', `/v1/responses/${compacted.id}${query}`)).body;
+  expect((await stored('')).output).toEqual([{ ...compacted.output[0], summary: undefined }]);
+  const included = await stored(`?include[]=${INCLUDE_SUMMARIES}`);
+  expect(included.output).toMatchObject([{ type: 'compaction', summary }]);
   const [item] = compacted.output;
   if (item?.type !== 'compaction') throw new Error('no compaction');
   const next = await openai.responses.create({

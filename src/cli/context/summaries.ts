@@ -19,7 +19,6 @@ interface SummariesFlags extends ConnectionFlags {
   readonly limit: number;
 }
 
-/** Every compaction of a conversation. */
 const summaries = conversationCommand<SummariesFlags, [query: string | undefined]>({
   description:
     'Lists every summary, oldest first: form, trigger, preset, tokens before and after, coverage, tries, model, cost and text. --diff compares two summaries line by line, by default the newest with the one that it updates. --audit takes requirements, paths, identifiers, numbers and errors of entries that left the window. It looks for them in the summary and the window, and asks recall for the rest.',

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { conversationCommand } from '../command.ts';
 import { printableJson } from '../render/text/safe-text.ts';
 
-/** A whole conversation as lines of a file. */
 const exportWhole = conversationCommand({
   description:
     'Writes an idle conversation as lines of JSON: originals byte for byte, all branches, all summaries, and memories that were learned in it. `holdfast import` makes the same conversation from it, in another database or after `holdfast delete`. Settings, limits, decisions, costs and the timeline are not in it.',

@@ -10,7 +10,6 @@ import { plural } from '../render/text/numbers.ts';
 import { importExported, isExported } from './import-exported.ts';
 import type { NewConversationFlags } from './import-exported.ts';
 
-/** A recorded session as a conversation. */
 const importFile = localCommand<ConnectionFlags & NewConversationFlags, [file: string]>({
   description:
     'Makes a conversation from a recorded session, with every message, answer, tool result and image. `holdfast send` then goes on with it under any model and preset. A file of several sessions becomes several conversations. Entries keep the times of the recording, and nothing of the session is run. A file of `holdfast export` becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that you name.',

@@ -7,7 +7,6 @@ import { quietWarning, screenLines } from '../render/turn/turn-screen.ts';
 import type { TurnScreenState } from '../render/turn/turn-state.ts';
 import { createPainter } from './painter.ts';
 
-/** Shows a turn while it runs. */
 export interface Display {
   /** Whether text is shown while it is written. */
   readonly liveText: boolean;

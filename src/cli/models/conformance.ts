@@ -31,7 +31,6 @@ const SECONDS = 60;
 /** Milliseconds of silence after which a call is given up: one dead check must not cost the others their time. */
 const SILENCE_MILLISECONDS = 30_000;
 
-/** What works with a model server. */
 const test = localCommand<ConformanceFlags>({
   description:
     'Sends about a dozen small requests to a live server and shows what works: streaming, usage, cut answers, tool calls, several calls in one answer, thinking, images, cache usage, and the refusal of an input over the window. Costs a few thousand tokens. Holdfast does without what is `limited` or `missing`, and needs what `fails`.',

@@ -19,7 +19,6 @@ interface ExplainErrorFlags extends JsonOption {
   readonly window?: number;
 }
 
-/** What Holdfast would do with a provider's error, and why. */
 const explain = localCommand<ExplainErrorFlags>({
   description:
     'Reads the body of an error from standard input, JSON or text. Says what kind of failure it is, how Holdfast repairs it, and which rule decided. With --tokens and --window the fill of the request counts too: from 90 % of the window on, an unknown refusal counts as an overflow. --jsonl reads one case per line, an object with optional `provider`, `status`, `headers`, `body`, `message`, `tokens` and `window`. It writes one line of JSON for each: `kind`, `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that may hide an overflow. Its optional fields are `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput` and `maximumOutput`, in tokens. Its `kind` is `none` if nothing is wrong. A line that cannot be read gets the `kind` `unreadable` and its number as `line`, and the exit code is 2 after the last line.',

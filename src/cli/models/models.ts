@@ -27,7 +27,6 @@ export interface ListedModel extends ModelFacts {
 
 const NONE = 'No model has that in its name. Any `provider/model` can be used; what is not known is assumed carefully.';
 
-/** What is known of models, and from where. */
 const list = localCommand<ListFlags, [filter: string | undefined]>({
   description:
     'Lists facts about models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter it lists the models of the configuration. --refresh asks the server of each model for its own list, which wins over the built-in table; `models` in holdfast.yaml wins over both. Windows and caps that a server named in an error are below their model and win until they are forgotten. Below the models are paused providers, which answered with a rate limit; `holdfast model unpause` ends a pause.',
@@ -69,7 +68,6 @@ const list = localCommand<ListFlags, [filter: string | undefined]>({
   },
 });
 
-/** Calls a provider again before the time is over that it asked for. */
 const unpause = localCommand<DatabaseFlags, [provider: string]>({
   description:
     'Ends the pause of a provider that answered with a rate limit. Workers call it again at once, waiting turns within five minutes. `holdfast model list` shows the pauses.',

@@ -6,7 +6,6 @@ import { untilSignalled } from '../interruption.ts';
 import { printRemark } from '../output.ts';
 import { readVersion } from '../../temporal/package-version.ts';
 
-/** Holdfast as an agent of an editor. */
 const acp = clientCommand({
   description:
     'Serves the agents of holdfast.yaml to an editor that speaks the Agent Client Protocol, on standard input and output. Turns run in workers: they go on when the editor is closed, and loading the session shows what happened meanwhile.',

@@ -3,7 +3,6 @@ import { localCommand, option } from '../command.ts';
 import { findConnections } from '../connect.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
 
-/** Makes a database that of another Temporal namespace. */
 const adopt = localCommand<ConnectionFlags & { readonly namespace: string }>({
   description:
     'Gives the database to another Temporal namespace, after a restore or a copy. The first worker recorded the old one, and workers and clients of others are refused. Stop the workers of the old namespace first. Turns that were open there end as interrupted within a minute.',

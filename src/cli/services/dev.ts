@@ -123,7 +123,6 @@ async function dev(options: DevOptions): Promise<void> {
 const port = count(1, 65_535);
 const free = (otherwise: number): string => `(default: ${otherwise} or the next free one, remembered)`;
 
-/** The whole local stack in one terminal. */
 const devCommand = localCommand<DevOptions>({
   description:
     'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. Servers that DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL or holdfast.yaml name are used instead. With --json, one object per line: events, then the addresses.',

@@ -2,7 +2,6 @@ import { localCommand } from '../command.ts';
 import { findConnections } from '../connect.ts';
 import { shellWord } from '../shell-word.ts';
 
-/** The servers as variables of a shell. */
 const env = localCommand({
   description:
     'Prints the servers of this folder as `export` lines, for other programs and folders. The address of Postgres holds its password.',

@@ -72,7 +72,6 @@ test('the agent converts a temperature', async () => {
 
 const FILES = { 'holdfast.yaml': CONFIGURATION, 'own-tool.ts': TOOL, 'own-tool.test.ts': TEST } as const;
 
-/** First files of a project. */
 const init = localCommand<JsonOption, [folder: string]>({
   description:
     'Writes a commented holdfast.yaml, an agent with a tool of its own, a test of it, and a line in .gitignore. Existing files stay as they are.',

@@ -5,7 +5,6 @@ import { count } from '../count-option.ts';
 import type { JsonOption } from '../holdfast-command.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** The last lines of what the local services wrote. */
 const logs = localCommand<JsonOption & { readonly lines: number }, [service: string | undefined]>({
   description: 'Prints the last lines of the logs that the services of `holdfast dev` keep in .holdfast/logs.',
   examples: ['npx holdfast logs', 'npx holdfast logs worker --lines 200'],

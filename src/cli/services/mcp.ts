@@ -5,7 +5,6 @@ import { untilSignalled } from '../interruption.ts';
 import { printRemark } from '../output.ts';
 import { readVersion } from '../../temporal/package-version.ts';
 
-/** Holdfast as a server of the Model Context Protocol. */
 const mcp = clientCommand({
   description:
     'Serves Holdfast to an assistant over the Model Context Protocol on standard input and output: start tasks, wait for them, search, decide on waiting calls. Ends with its input. The tasks go on in workers.',

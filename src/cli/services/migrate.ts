@@ -15,7 +15,6 @@ interface MigrateFlags extends JsonOption {
   readonly databaseUrl?: string;
 }
 
-/** Brings the database to this version. */
 const migrate = localCommand<MigrateFlags>({
   description:
     'Applies missing migrations in order, each in a transaction. Many may run it at once. Run it right before a deploy: workers of an earlier version keep running, but cannot start again.',

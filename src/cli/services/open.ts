@@ -11,7 +11,6 @@ interface OpenFlags extends ConnectionFlags {
   readonly pages?: true;
 }
 
-/** Temporal's page of a conversation's turns, or Holdfast's own pages. */
 const open = localCommand<OpenFlags, [conversation: string | undefined]>({
   description:
     "Opens Temporal's page of a conversation's turns, or of all turns, in a browser and prints its address. With --pages it opens Holdfast's own pages by a link that logs one browser in.",

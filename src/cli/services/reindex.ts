@@ -12,7 +12,6 @@ const STOPPED = [
   '  next: npx holdfast db reindex',
 ];
 
-/** Builds the search index anew from the log. */
 const reindex = readerCommand<ConnectionFlags, [conversation: string | undefined]>({
   description:
     'Builds the search index of one conversation, or of all, anew. You need it only if the index was damaged or Postgres has other dictionaries, because new entries are indexed by themselves. After Ctrl-C a worker or the next search finishes it.',

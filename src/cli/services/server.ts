@@ -20,7 +20,6 @@ interface ServerFlags extends ConnectionFlags {
   readonly keys?: true;
 }
 
-/** The API over HTTP. */
 const server = clientCommand<ServerFlags>({
   description:
     'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. Without --keys it listens on this machine only, for one tenant, and every program may do everything. With --keys each request names a key of `holdfast keys create`.',

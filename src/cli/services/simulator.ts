@@ -13,7 +13,6 @@ interface SimulatorFlags extends JsonOption {
   readonly seed: number;
 }
 
-/** A model server without a model. */
 const simulator = localCommand<SimulatorFlags>({
   description:
     "Runs a server in place of a model: it speaks the protocols of Anthropic and OpenAI, counts tokens, enforces the window of sim-<N>k and streams. The vendors' SDKs and Holdfast's workers (HOLDFAST_SIMULATOR_URL) use it unchanged.",

@@ -27,7 +27,6 @@ interface VerifyFlags extends ConnectionFlags {
 /** Breaches that one invariant lists. */
 const LISTED = 20;
 
-/** Checks what must hold whatever was killed when. */
 const verify = localCommand<VerifyFlags, [conversation: string | undefined]>({
   description:
     'Checks Postgres: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte. If Temporal answers, it also checks that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 5 means that a check failed.',

@@ -10,7 +10,6 @@ interface WorkerFlags extends ConnectionFlags {
   readonly grace?: number;
 }
 
-/** Serves turns until it is told to stop. */
 const worker = localCommand<WorkerFlags>({
   description:
     'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: one worker serves a turn, and another takes over when it dies. On SIGTERM and Ctrl-C running calls may finish; another worker takes the rest. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',

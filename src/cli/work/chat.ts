@@ -16,7 +16,6 @@ interface ChatFlags extends ConnectionFlags {
 
 const KEYS = 'Ctrl-D leaves · \\ at the end of a line continues it · Esc stops a turn · /help';
 
-/** Messages and answers in turn, in one terminal. */
 const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
   description:
     'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one. While a turn runs, Esc stops it, and y and n decide on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',

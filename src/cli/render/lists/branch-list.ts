@@ -8,7 +8,6 @@ const PIPE_COLUMNS = 160;
 /** Just forked, with a summary at most; or its first message is an image alone. */
 const UNTITLED = 'nothing said in words yet';
 
-/** Each branch with where it began. */
 export function branchListLines(
   branches: readonly Branch[],
   { columns, style }: { readonly columns: number | null; readonly style: Style },

@@ -8,7 +8,6 @@ import type { Column } from '../text/table.ts';
 /** Place of the column of repeated calls. */
 const REPEATED = 6;
 
-/** A line per group and their sum. */
 export function costListLines(
   costs: readonly CostRow[],
   { by, columns, style }: { readonly by: CostGroup; readonly columns: number | null; readonly style: Style },

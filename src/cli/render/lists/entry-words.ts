@@ -1,6 +1,5 @@
 import type { ListedEntry } from '../../../client/types.ts';
 
-/** Bytes of what an entry shows. */
 export function contentBytes(entry: ListedEntry): number {
   return entry.content.reduce((sum, part) => {
     if (part.type === 'text') return sum + Buffer.byteLength(part.text);

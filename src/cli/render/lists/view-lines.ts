@@ -16,7 +16,6 @@ const STATES: Readonly<Record<PastCall['state'], string>> = {
   failed: 'failed',
 };
 
-/** One line per try of a model call. */
 export function callListLines(calls: readonly PastCall[], { style }: ViewOptions): string[] {
   return calls.map((call) =>
     [
