@@ -28,7 +28,7 @@ const agent = defineAgent({
   tools: [convert],
 });
 
-// A task queue of its own: the worker of `holdfast dev` does not know this agent and must not get its turns. Commands reach it with
+// A task queue of its own, so that this worker gets no other turns and ends when its task has. Commands reach it with
 // HOLDFAST_TASK_QUEUE=thermometer.
 const taskQueue = 'thermometer';
 const worker = await createWorker({ agents: [agent], tools: [convert], taskQueue });

@@ -4,7 +4,7 @@ import type { Outage } from '../store/database/errors.ts';
 
 const DEV = 'Start everything with `npx holdfast dev`, or correct the address (DATABASE_URL, --database-url).';
 const OTHER_NAMESPACE =
-  'Let TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name that one. After a restore or a copy, `npx holdfast db adopt --namespace <name>` changes it.';
+  'Let TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE name that one. After a move to another Temporal or namespace, `npx holdfast db adopt --namespace <name>` changes it.';
 
 /** Stable codes of what the client refuses, and what to do about each. */
 export const CLIENT_NEXT = {
@@ -59,7 +59,8 @@ export const CLIENT_NEXT = {
     'Correct the address (DATABASE_URL, --database-url), or create the user and the database that it names.',
   /** The address leads to a pooler in transaction mode, and does not say so or names no direct connection for notifications. */
   database_pooled: 'docs/connections.md says how to connect through a pooler.',
-  database_schema: 'Run `npx holdfast db migrate` with the version of Holdfast that the workers have.',
+  database_schema:
+    'If the database is older, run `npx holdfast db migrate`; if it is newer, install the version of Holdfast that the workers have.',
   /** The turns of the database run in another namespace of Temporal than this client's. */
   namespace_differs: OTHER_NAMESPACE,
   /** `connect({ url })`: nothing answers there. */

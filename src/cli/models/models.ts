@@ -70,7 +70,7 @@ const list = localCommand<ListFlags, [filter: string | undefined]>({
 
 const unpause = localCommand<DatabaseFlags, [provider: string]>({
   description:
-    'Ends the pause of a provider that answered with a rate limit. Workers call it again at once, waiting turns within five minutes. `holdfast model list` shows the pauses.',
+    'Ends the pause of a provider that answered with a rate limit. New calls go out at once, waiting ones within a minute. `holdfast model list` shows the pauses.',
   examples: ['npx holdfast model unpause anthropic'],
   arguments: [argument('<provider>', 'its name')],
   options: [databaseUrlOption()],

@@ -12,7 +12,7 @@ interface WorkerFlags extends ConnectionFlags {
 
 const worker = localCommand<WorkerFlags>({
   description:
-    'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: one worker serves a turn, and another takes over when it dies. On SIGTERM and Ctrl-C running calls may finish; another worker takes the rest. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
+    'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: they share the calls of all turns, and when one dies, another takes its calls over. On SIGTERM and Ctrl-C running calls may finish; another worker takes the rest. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
   examples: [
     'npx holdfast worker',
     'DATABASE_URL=postgres://… TEMPORAL_ADDRESS=temporal:7233 npx holdfast worker --concurrency 50',

@@ -12,7 +12,7 @@ interface ApprovalsFlags extends ConnectionFlags {
 
 const approvals = readerCommand<ApprovalsFlags>({
   description:
-    'Lists what was allowed or denied with `--for agent`; --agent and --rule narrow the list. With --end, calls under the rule ask again. `holdfast list` and `holdfast show` list waiting calls.',
+    'Lists what was allowed or denied with `--for agent`; --agent and --rule narrow the list. With --end, calls under the rule ask again. `holdfast list` shows which conversations wait, `holdfast show` their calls.',
   examples: ['npx holdfast approvals', 'npx holdfast approvals --end --agent default --rule write_file'],
   options: [
     option('--end', 'end the decision of --agent for --rule'),

@@ -12,12 +12,12 @@ const OPTIONS: readonly (readonly [counted: CountedOfConversation, flags: string
   ['outputTokens', '--output-tokens <number>', 'that many more output tokens'],
   ['cost', '--cost <dollars>', 'that many dollars more, as +2'],
   ['wallTime', '--wall-time <seconds>', 'that many seconds more'],
-  ['idleTime', '--idle-time <seconds>', 'that many seconds more of rest before all later turns'],
+  ['idleTime', '--idle-time <seconds>', 'that many seconds more of rest between turns (limits.conversation.idleTime)'],
 ];
 
 const resume = conversationCommand<ConnectionFlags & Partial<ConversationCounts>>({
   description:
-    'Goes on with the task of a turn that ended early: at a limit, by a stop, by a failure. The new turn may use what the last one left, and the raises that you name. A raise of a limit of the conversation stays in force. Raise a reached limit above the amount already used. An idle limit needs no raise.',
+    'Goes on with the task of a turn that ended early: at a limit, by a stop, by a failure. The new turn may use what the last one left, and the raises that you name. A raise of a limit of the conversation stays in force. Each raise is added to what the last turn left. An idle limit needs no raise.',
   examples: ['npx holdfast resume last --cost +2', 'npx holdfast resume 4f1c22ab --steps +100 --wall-time +600'],
   options: OPTIONS.map(([counted, flags, description]) =>
     option(flags, description, isDivisible(counted) ? amount : wholeAmount),
