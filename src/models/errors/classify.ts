@@ -1,11 +1,10 @@
 import * as words from './other-kinds.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ErrorVerdict, FailureCause, MediaCap, RequestSize } from '../model-client.ts';
-import { codeSaysOverflow, countsOf, isNear, saysOverflow } from './overflow-words.ts';
+import { codeSaysOverflow, countsOf, isNear, saysOverflow, OVERFLOW_SIGNATURES } from './overflow-words.ts';
 import { retryHint } from './retry-hint.ts';
 import { gatherSignals } from './signals.ts';
 import type { ErrorSignals, RawError } from './signals.ts';
-import { OVERFLOW_SIGNATURES } from './signatures.ts';
 
 /** From this share of the window on, a refusal that nobody understands is taken for an overflow. */
 const NEARLY_FULL = 0.9;

@@ -1,14 +1,12 @@
 import type { MediaLimits, ModelLimits } from '../../context/plan/plan.ts';
 import type { ErrorVerdict } from '../model-client.ts';
+import { isNear } from './overflow-words.ts';
 
 /** A smaller number was misread: no model that agents are used with has less. Tokens. */
 const SMALLEST_WINDOW = 1_000;
 
 /** A window that is named without a count must be at least this share of what was sent: else it is another number. */
 const PLAUSIBLE_SHARE = 0.5;
-
-/** Counts of provider and estimate are further apart only when one was misread. */
-const PLAUSIBLE_FACTOR = 2;
 
 /**
  * The window to use from now on, when an error names a smaller one than is known; `undefined`
@@ -21,11 +19,7 @@ export function windowToLearn(
   if (verdict.kind !== 'overflow' || verdict.window === undefined) return undefined;
   const { window, actual } = verdict;
   if (window < SMALLEST_WINDOW || window >= known.window) return undefined;
-  const counted =
-    actual !== undefined &&
-    actual > window &&
-    actual < estimatedInput * PLAUSIBLE_FACTOR &&
-    actual > estimatedInput / PLAUSIBLE_FACTOR;
+  const counted = (actual ?? 0) > window && isNear(actual, { estimatedTokens: estimatedInput });
   return counted || window >= estimatedInput * PLAUSIBLE_SHARE ? window : undefined;
 }
 

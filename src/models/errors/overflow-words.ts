@@ -1,5 +1,5 @@
-import { OUTAGE, OUTPUT, RATE } from './other-kinds.ts';
 import type { ErrorVerdict, RequestSize } from '../model-client.ts';
+import { OUTAGE, OUTPUT, RATE } from './other-kinds.ts';
 import type { ErrorSignals } from './signals.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { ErrorSignals } from './signals.ts';
  * sent, and that it is too much.
  */
 const WINDOW =
-  /context(?!_management)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|contexte|contexto|kontext|contesto|kontekst|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|kontekst|बातचीत|สนทนา|model max|最大长度|最大長/;
+  /context(?!_management)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|kontext|contesto|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|बातचीत|สนทนา|model max|最大长度|最大長/;
 
 const INPUT =
   /prompts?\b|prompt_|\binputs?\b|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten/;
@@ -24,7 +24,7 @@ const USED_UP =
 
 /** With numbers in it, these are. */
 const LIMITED =
-  /limit|maximum|\bmax|only|up to|\bunder\b|must|below|within|allow|support|budget|fail|reject|cannot|insufficient|stops at|at once|at a time|\bsum\b|space for|is all|höchstens|maximal|erlaubt|au plus|alors que|máx|mas |massimo|limite|límite|maar|больш|最多|最大|最大|лимит|максим|최대|en fazla|najwyżej|mask?simal/;
+  /limit|maximum|\bmax|only|up to|\bunder\b|must|below|within|allow|support|budget|fail|reject|cannot|insufficient|stops at|at once|at a time|\bsum\b|space for|is all|höchstens|maximal|erlaubt|au plus|alors que|máx|mas |massimo|limite|límite|maar|больш|最多|最大|лимит|максим|최대|en fazla|najwyżej|mask?simal/;
 
 /** A refusal that says that the input is over the window. */
 export function saysOverflow(text: string): boolean {
@@ -63,11 +63,11 @@ export function countsOf({ text }: ErrorSignals): Pick<ErrorVerdict, 'actual' | 
   return { actual: Math.max(first, second), limit, window: limit };
 }
 
-/** Counts of provider and estimate are further apart only when one is about something else. */
-const PLAUSIBLE_FACTOR = 4;
+/** Counts of provider and estimate are further apart only when one was misread or is about something else. */
+const PLAUSIBLE_FACTOR = 2;
 
 /** Whether a count of the provider may be that of our own request. */
-export function isNear(actual: number | undefined, size: RequestSize | undefined): boolean {
+export function isNear(actual: number | undefined, size: Pick<RequestSize, 'estimatedTokens'> | undefined): boolean {
   if (actual === undefined || size === undefined) return false;
   const ratio = actual / size.estimatedTokens;
   return ratio < PLAUSIBLE_FACTOR && ratio > 1 / PLAUSIBLE_FACTOR;
@@ -82,3 +82,49 @@ function countsIn(text: string): readonly number[] {
 
 /** Below it a number is a cap on something else, or a status. Tokens. */
 const SMALLEST_COUNT = 1_000;
+
+/** Sentences by which the vendors and servers that people use refuse a request over the window. */
+interface Signature {
+  /** Who sends it; other servers copy it. */
+  readonly vendor: string;
+  readonly pattern: RegExp;
+}
+
+/**
+ * `{name}` captures a number: `actual` and `limit` in tokens, `input` and `output` where both are counted. `…` is a gap within a sentence; the rest is a regular expression on a normalized text.
+ */
+function signature(vendor: string, template: string): Signature {
+  const source = template
+    .replaceAll(/\{(\w+)\}/g, '\\(?(?<$1>\\d{2,9})\\)?')
+    .replaceAll('…', '[^\\n]{0,80}?')
+    .replaceAll(' ', ' ?');
+  return { vendor, pattern: new RegExp(source) };
+}
+
+/** The most telling first: of two that match, the first one counts. */
+export const OVERFLOW_SIGNATURES: readonly Signature[] = [
+  signature('anthropic', '(?:context|max_tokens)…{input} \\+ {output} > {limit}'),
+  signature(
+    'openai',
+    'maximum context length is {limit} tokens…requested…{actual} tokens \\(…{output} (?:in|for) the (?:output|completion)',
+  ),
+  signature(
+    'vllm',
+    "'max_completion_tokens' is too large: {output}…maximum context length is {limit}…has {input} input",
+  ),
+  signature('vllm', 'maximum context length is {limit} tokens…{output} output tokens…at least {atLeast} input tokens'),
+  signature(
+    'openai',
+    'maximum context length (?:of this model )?is {limit} tokens…(?:resulted in|requested|has)(?: about)? {actual}',
+  ),
+  signature('openai', 'maximum context length is {limit} tokens'),
+  signature('azure', 'request body too large for …model. max size: {limit} tokens'),
+  signature('gemini', 'input token count {actual} exceeds the maximum number of tokens allowed {limit}'),
+  signature('vertex', 'input token count is {actual} but …model (?:only )?supports (?:up to|at most) {limit}'),
+  signature('together', '`?inputs`? tokens \\+ `?max_new_tokens`? must be <= {limit}…given: {input}…and {output}'),
+  signature('kimi', 'supports only {limit} context'),
+  signature('dashscope', 'range of input length should be \\[1, {limit}\\]'),
+  signature('snowflake', 'max tokens of {limit} exceeded'),
+  signature('llama.cpp', 'request \\({actual} tokens\\) exceeds the available context size \\({limit} tokens'),
+  signature('lm studio', 'tokens to keep from the initial prompt is greater than the context length'),
+];
