@@ -1,18 +1,40 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import {
   commitCompaction,
   endCompaction,
   getCompaction,
   listSummaries,
   replanCompaction,
+  storePlan,
 } from '../../src/store/compactions/compactions.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { declineCompaction } from '../../src/store/messages/waiting.ts';
-import { headOf, useTestStore, send, step } from './support/store-builders.ts';
+import {
+  headOf,
+  useTestStore,
+  send,
+  step,
+  answer,
+  begin,
+  closeToolCall,
+  continueConversation,
+  finishToolCall,
+  startTurn,
+  text,
+} from './support/store-builders.ts';
 import { commitRequest, compact, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
+import { textsOf } from '../../src/context/log/content.ts';
+import { readNewestNote } from '../../src/store/log/newest-note.ts';
+import { readPins } from '../../src/store/log/pins.ts';
+import { endTurn } from '../../src/store/turns/end-turn.ts';
+import { end } from './support/branch-builders.ts';
+import { exported, fileOf, importLines } from './support/conversation-files.ts';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
+import { listParts } from '../../src/store/compactions/compaction-parts.ts';
+import { appendNote } from '../../src/store/log/entries.ts';
 
 const { sql } = useTestStore();
 
@@ -117,5 +139,119 @@ describe('listSummaries', () => {
     expect(await listSummaries(sql, { conversationId, beforeNumber: 2, limit: 1 })).toMatchObject([{ number: 1 }]);
     expect((await getCompaction(sql, second.compaction.compactionId)).previousCompactionId).not.toBeNull();
     expect(await listSummaries(sql, { conversationId: 'nonsense' })).toEqual([]);
+  });
+});
+
+/** No part of JSON escapes it twice or unescapes it. */
+const PIN = 'Write \\u0000 and "quotes" as they are.';
+
+test('what users and tools pinned stays, whatever the rules of the agent become', async () => {
+  const conversationId = newId();
+  for (const [rule, message] of [
+    ['one', 'Go.\n/pin Use tabs.'],
+    ['two', '/pin Never push.'],
+    [null, '/unpin 1'],
+  ] as const) {
+    await send(sql, { conversationId, ...text(message) });
+    const begun = await begin(sql, conversationId, { rules: rule === null ? null : text(rule) });
+    if (begun.kind === 'begun')
+      await endTurn(sql, { turn: begun.turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
+  }
+  expect(await readPins(sql, conversationId)).toEqual(['Never push.']);
+  await send(sql, { conversationId });
+  const turn = await continueConversation(sql, conversationId);
+  await answer(sql, turn, 1, { calls: 1 });
+  await finishToolCall(sql, turn, 1, 0, { ...text('pinned'), pin: 'Answer in Dutch.' });
+  expect(await readPins(sql, conversationId)).toEqual(['Never push.', 'Answer in Dutch.']);
+  expect(
+    (await listEvents(sql, { conversationId })).filter(({ kind }) => kind === 'rules_changed').length,
+  ).toBeGreaterThan(4);
+});
+
+test('a file brings the pins of its conversation, word for word, and none of the rules of the agent there', async () => {
+  const turn = await startTurn(sql, ['/pin Never touch the heron.', `/pin ${PIN}`].join('\n'), {
+    rules: text('Only there.'),
+  });
+  const { conversationId } = turn;
+  await answer(sql, turn, 1);
+  await end(sql, turn);
+  const lines = await fileOf(sql, conversationId);
+  expect(lines.join()).not.toContain('Only there.');
+  expect(await importLines(sql, lines)).toMatchObject({ pins: 2 });
+  expect(await readPins(sql, conversationId)).toEqual(['Never touch the heron.', PIN]);
+  expect(await exported(sql, conversationId)).toEqual(lines);
+  await send(sql, { conversationId });
+  await continueConversation(sql, conversationId, { rules: text('Only here.') });
+  const rules = await readNewestNote(sql, conversationId, 'rules');
+  expect(textsOf(rules ?? [])).toEqual(['Only here.', 'Never touch the heron.', PIN]);
+});
+
+describe('storePlan', () => {
+  it('stores what a plan is and gives it back whole', async () => {
+    const turn = await turnWithSteps(sql);
+    const head = await headOf(sql, turn.conversationId);
+    const given = planWithCut(4, {
+      keptSequences: [1],
+      operations: [
+        {
+          entryId: head,
+          kind: 'clip',
+          headCharacters: 10,
+          tailCharacters: 0,
+          measurements: { ...NO_MEASUREMENTS, letters: 3 },
+        },
+      ],
+    });
+    const { compaction, joined } = await plan(sql, turn, given);
+    expect(joined).toBe(false);
+    expect(compaction).toMatchObject({
+      status: 'planned',
+      formNumber: 1,
+      plan: given,
+      headEntryId: head,
+      previousCompactionId: null,
+    });
+    expect((await listParts(sql, compaction.compactionId)).map(({ part }) => part)).toEqual(given.parts);
+  });
+
+  it('R4 joins the plan that is under way, also from two callers at once', async () => {
+    const turn = await turnWithSteps(sql);
+    const plans = await Promise.all([plan(sql, turn), plan(sql, turn)]);
+    expect(plans.filter(({ joined }) => joined)).toHaveLength(1);
+    expect(new Set(plans.map(({ compaction }) => compaction.compactionId)).size).toBe(1);
+    expect((await readFitCheck(sql, turn)).plannedCompactionId).toBe(plans[0]?.compaction.compactionId);
+  });
+
+  it('abandons a plan under which something was appended, for one of the head that is', async () => {
+    const turn = await turnWithSteps(sql);
+    const { compaction: old } = await plan(sql, turn);
+    await appendNote(sql, { ...text('Near the limit.'), turn, slot: 'continuation', key: 'limit' });
+    const { compaction, joined } = await plan(sql, turn);
+    expect(joined).toBe(false);
+    expect(await getCompaction(sql, old.compactionId)).toMatchObject({ status: 'abandoned' });
+    expect(compaction).toMatchObject({ status: 'planned', headEntryId: await headOf(sql, turn.conversationId) });
+  });
+
+  it('refuses another head, a split group, a foreign entry and an old epoch', async () => {
+    const turn = await turnWithSteps(sql);
+    const other = await turnWithSteps(sql);
+    const foreign = await headOf(sql, other.conversationId);
+    const request = {
+      turn,
+      callNumber: 3,
+      compactionId: newId(),
+      plan: planWithCut(4),
+      reason: 'manual' as const,
+      preset: 'default',
+      headEntryId: foreign,
+    };
+    await expect(storePlan(sql, request)).rejects.toMatchObject({ code: 'head_moved' });
+    await expect(plan(sql, turn, planWithCut(5))).rejects.toMatchObject({ code: 'group_split' });
+    const operation = { entryId: foreign, kind: 'clear' as const, measurements: NO_MEASUREMENTS };
+    await expect(plan(sql, turn, planWithCut(4, { operations: [operation] }))).rejects.toMatchObject({
+      code: 'entry_not_found',
+    });
+    await expect(plan(sql, { ...turn, epoch: 0 })).rejects.toMatchObject({ code: 'stale_epoch' });
+    expect((await readFitCheck(sql, turn)).plannedCompactionId).toBeNull();
   });
 });
