@@ -1,13 +1,10 @@
 import type { ToolCallPart } from '../context/log/content.ts';
 import { earlierResult } from '../context/view/notes.ts';
 import type { ImportedRecord } from '../store/transfer/import-conversation.ts';
-import type { RecordedUsage, SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session-record.ts';
 
 /** A record with its place in Holdfast's terms: turn, model call, position among the calls of an answer. */
-export type LogRecord =
-  | Extract<SessionRecord, { kind: 'session' | 'instructions' | 'compacted' }>
-  | Extract<ImportedRecord, { kind: 'user' | 'tool_result' }>
-  | (Extract<ImportedRecord, { kind: 'assistant' }> & { readonly usage?: RecordedUsage });
+export type LogRecord = Extract<SessionRecord, { kind: 'session' | 'instructions' | 'compacted' }> | ImportedRecord;
 
 export const NOT_RECORDED = '[No result of this call was recorded. Whether it took effect is unknown.]';
 

@@ -1,12 +1,6 @@
 import type { ContentPart } from '../context/log/content.ts';
 import type { Arrangement } from './read/arrangement.ts';
 
-/** Tokens that the recording agent's provider reported for one answer. `input` counts everything read, cached or not. */
-export interface RecordedUsage {
-  readonly input: number;
-  readonly output: number;
-}
-
 /** What all formats of recorded sessions come down to, in the order in which it happened. */
 export type SessionRecord = UntimedRecord & {
   /** When it was recorded. Default: the file does not say. */
@@ -25,7 +19,6 @@ type UntimedRecord =
       readonly content: readonly ContentPart[];
       /** As the file names it, without provider. */
       readonly model?: string;
-      readonly usage?: RecordedUsage;
     }
   | {
       readonly kind: 'tool_result';
@@ -35,7 +28,7 @@ type UntimedRecord =
       readonly content: readonly ContentPart[];
     }
   /** The recording agent compacted here; its summary is not imported, since the originals are. */
-  | { readonly kind: 'compacted'; readonly tokensBefore: number | null };
+  | { readonly kind: 'compacted' };
 
 /** Takes one parsed value of the file after another. Keeps at most the answer that is still open. */
 export interface SessionImporter {

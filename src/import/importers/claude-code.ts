@@ -1,10 +1,10 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { isRecord, numberOf, property } from '../../models/protocols/json.ts';
+import { property } from '../../models/protocols/json.ts';
 import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
 import type { TreeLine } from '../read/transcript-tree.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
+import type { FileFormat, ImportTally, SessionRecord } from '../session-record.ts';
 import { Importer, listOf, contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 import { recordedTime, withTime } from './recorded-time.ts';
 
@@ -12,7 +12,6 @@ interface OpenAnswer {
   readonly id: string | undefined;
   content: ContentPart[];
   readonly model: string | undefined;
-  usage: RecordedUsage | undefined;
   /** Of its first line: its results come after. */
   readonly at: Date | undefined;
   /** Results that arrived between the lines of the answer. */
@@ -45,13 +44,13 @@ class ClaudeCodeImporter extends Importer {
     const answer = this.open;
     this.open = null;
     if (answer === null) return [];
-    const { content, model, usage, at, results } = answer;
+    const { content, model, at, results } = answer;
     if (content.length === 0) return results;
     return [
       {
         kind: 'assistant',
         content,
-        ...definedOf({ model, usage, at }),
+        ...definedOf({ model, at }),
       },
       ...results,
     ];
@@ -62,11 +61,10 @@ class ClaudeCodeImporter extends Importer {
     const parts = contentFrom(property(message, 'content'), (block) => toPart(block, this.tally));
     const before = this.open !== null && this.open.id === id && id !== undefined ? [] : this.flush();
     const model = stringOf(property(message, 'model'));
-    this.open ??= { id, content: [], model, usage: undefined, at, results: [] };
+    this.open ??= { id, content: [], model, at, results: [] };
     for (const part of parts) {
       this.open.content.push(part.type === 'tool_call' ? { ...part, index: callCount(this.open.content) } : part);
     }
-    this.open.usage = usageFrom(property(message, 'usage')) ?? this.open.usage;
     return before;
   }
 
@@ -125,8 +123,7 @@ class ClaudeCodeImporter extends Importer {
   private readSystem(line: unknown): SessionRecord[] {
     const subtype = textFrom(property(line, 'subtype'));
     if (subtype === 'compact_boundary') {
-      const tokensBefore = numberOf(property(line, 'compactMetadata', 'preTokens')) ?? null;
-      return [...this.flush(), { kind: 'compacted', tokensBefore }];
+      return [...this.flush(), { kind: 'compacted' }];
     }
     this.tally.leftOut(`system ${subtype}`);
     return [];
@@ -239,11 +236,4 @@ function toPart(block: unknown, tally: ImportTally): ContentPart {
     default:
       return unknownBlock(block, tally);
   }
-}
-
-function usageFrom(usage: unknown): RecordedUsage | undefined {
-  if (!isRecord(usage)) return undefined;
-  const count = (name: string): number => numberOf(usage[name]) ?? 0;
-  const input = count('input_tokens') + count('cache_creation_input_tokens') + count('cache_read_input_tokens');
-  return input === 0 ? undefined : { input, output: count('output_tokens') };
 }

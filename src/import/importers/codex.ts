@@ -4,7 +4,7 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { numberOf, property } from '../../models/protocols/json.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { Update } from '../read/update-log.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
+import type { FileFormat, ImportTally, SessionRecord } from '../session-record.ts';
 import {
   Importer,
   listOf,
@@ -19,7 +19,6 @@ import { recordedTime } from './recorded-time.ts';
 
 interface OpenAnswer {
   content: ContentPart[];
-  usage: RecordedUsage | undefined;
   /** Of its first item. */
   readonly at: Date | undefined;
 }
@@ -31,7 +30,6 @@ interface OpenAnswer {
 class CodexImporter extends Importer {
   private open: OpenAnswer | null = null;
   private model: string | undefined;
-  private input: number | null = null;
   /** Of the line that is read. */
   private time: Date | undefined;
   /** Something was said since the session's first line. */
@@ -41,12 +39,12 @@ class CodexImporter extends Importer {
     const answer = this.open;
     this.open = null;
     if (answer === null || answer.content.length === 0) return [];
-    const { content, usage, at } = answer;
+    const { content, at } = answer;
     return [
       {
         kind: 'assistant',
         content,
-        ...definedOf({ model: this.model, usage, at }),
+        ...definedOf({ model: this.model, at }),
       },
     ];
   }
@@ -55,7 +53,7 @@ class CodexImporter extends Importer {
     const isNext =
       this.open !== null && part.type !== 'tool_call' && this.open.content.some((other) => other.type !== 'thinking');
     const before = isNext ? this.flush() : [];
-    this.open ??= { content: [], usage: undefined, at: this.time };
+    this.open ??= { content: [], at: this.time };
     const index = this.open.content.filter((other) => other.type === 'tool_call').length;
     this.open.content.push(part.type === 'tool_call' ? { ...part, index } : part);
     return before;
@@ -94,17 +92,6 @@ class CodexImporter extends Importer {
     return [...this.flush(), result];
   }
 
-  private readEvent(payload: unknown): void {
-    const type = textFrom(property(payload, 'type'));
-    this.tally.leftOut(`event_msg ${type}`);
-    if (type !== 'token_count') return;
-    const last = property(payload, 'info', 'last_token_usage');
-    this.input = numberOf(property(last, 'input_tokens')) ?? this.input;
-    if (this.open !== null && this.input !== null) {
-      this.open.usage = { input: this.input, output: numberOf(property(last, 'output_tokens')) ?? 0 };
-    }
-  }
-
   /** A forked file begins with its own line and those of the files that it comes from. */
   private readMeta(payload: unknown): SessionRecord[] {
     if (this.sessions > 0 && !this.hasBegun) {
@@ -123,11 +110,7 @@ class CodexImporter extends Importer {
   private readCompacted(payload: unknown): SessionRecord[] {
     const history = property(payload, 'replacement_history');
     const items = this.hasBegun ? [] : listOf(history);
-    return [
-      ...this.flush(),
-      ...items.flatMap((item) => this.readItem(item)),
-      { kind: 'compacted', tokensBefore: this.input },
-    ];
+    return [...this.flush(), ...items.flatMap((item) => this.readItem(item)), { kind: 'compacted' }];
   }
 
   read(line: unknown): SessionRecord[] {
@@ -144,7 +127,7 @@ class CodexImporter extends Importer {
       case 'compacted':
         return this.readCompacted(payload);
       case 'event_msg':
-        this.readEvent(payload);
+        this.tally.leftOut(`event_msg ${textFrom(property(payload, 'type'))}`);
         return [];
       case 'response_item':
         return this.readItem(payload);

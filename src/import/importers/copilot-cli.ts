@@ -22,7 +22,7 @@ class CopilotImporter extends Importer {
       case 'session.start':
         return [{ kind: 'session', id: stringOf(property(data, 'sessionId')) ?? null }];
       case 'session.compaction_complete':
-        return [{ kind: 'compacted', tokensBefore: null }];
+        return [{ kind: 'compacted' }];
       case 'system.message':
         return [systemMessage(data)];
       case 'system.notification':

@@ -1,11 +1,11 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { numberOf, property } from '../../models/protocols/json.ts';
+import { property } from '../../models/protocols/json.ts';
 import { listedMessages } from '../read/arrangement.ts';
 import { UpdateLog } from '../read/update-log.ts';
 import type { Update } from '../read/update-log.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
+import type { FileFormat, ImportTally, SessionRecord } from '../session-record.ts';
 import { Importer, listOf, contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 
 /**
@@ -74,10 +74,9 @@ class GeminiImporter extends Importer {
       return [];
     }
     const model = stringOf(property(message, 'model'));
-    const usage = usageFrom(property(message, 'tokens'));
     const results = calls.flatMap((call) => resultFrom(call, this.tally));
     for (const result of results) if (result.kind === 'tool_result') this.answered.add(result.callId);
-    return [{ kind: 'assistant', content, ...definedOf({ model, usage }) }, ...results];
+    return [{ kind: 'assistant', content, ...definedOf({ model }) }, ...results];
   }
 }
 
@@ -149,9 +148,4 @@ function toPart(block: unknown, tally: ImportTally): ContentPart {
   if (inline !== undefined)
     return imagePart(textFrom(property(inline, 'mimeType')), textFrom(property(inline, 'data')));
   return unknownBlock(block, tally);
-}
-
-function usageFrom(tokens: unknown): RecordedUsage | undefined {
-  const input = numberOf(property(tokens, 'input')) ?? 0;
-  return input === 0 ? undefined : { input, output: numberOf(property(tokens, 'output')) ?? 0 };
 }

@@ -1,10 +1,10 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { numberOf, property } from '../../models/protocols/json.ts';
+import { property } from '../../models/protocols/json.ts';
 import { NO_TREE_LINE, TranscriptTree } from '../read/transcript-tree.ts';
 import type { TreeLine } from '../read/transcript-tree.ts';
-import type { FileFormat, ImportTally, RecordedUsage, SessionRecord } from '../session-record.ts';
+import type { FileFormat, ImportTally, SessionRecord } from '../session-record.ts';
 import { recordedTime } from './recorded-time.ts';
 import { Importer, contentFrom, imagePart, stringOf, textFrom, unknownBlock } from './content.ts';
 
@@ -42,12 +42,11 @@ class PiImporter extends Importer {
     let calls = 0;
     const numbered = content.map((part) => (part.type === 'tool_call' ? { ...part, index: calls++ } : part));
     const model = stringOf(property(message, 'model'));
-    const usage = usageFrom(property(message, 'usage'));
     return [
       {
         kind: 'assistant',
         content: numbered,
-        ...definedOf({ model, usage }),
+        ...definedOf({ model }),
       },
     ];
   }
@@ -65,7 +64,7 @@ class PiImporter extends Importer {
       }
       case 'compaction':
         this.tally.leftOut('summary of a compaction');
-        return [{ kind: 'compacted', tokensBefore: numberOf(property(line, 'tokensBefore')) ?? null }];
+        return [{ kind: 'compacted' }];
       case 'branch_summary':
         this.tally.leftOut('summary of a branch');
         return [];
@@ -122,10 +121,4 @@ function toPart(block: unknown, message: unknown, tally: ImportTally): ContentPa
     default:
       return unknownBlock(block, tally);
   }
-}
-
-function usageFrom(usage: unknown): RecordedUsage | undefined {
-  const count = (name: string): number => numberOf(property(usage, name)) ?? 0;
-  const input = count('input') + count('cacheRead') + count('cacheWrite');
-  return input === 0 ? undefined : { input, output: count('output') };
 }

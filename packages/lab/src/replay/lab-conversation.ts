@@ -81,7 +81,7 @@ export class LabConversation {
   append(position: number): EntryOutline {
     const recorded = this.session.entries[position];
     if (recorded === undefined) throw new RangeError(`the session has no entry ${position}`);
-    const { turn, place: _place, hasReasoning: _hasReasoning, usage: _usage, ...rest } = recorded;
+    const { turn, place: _place, hasReasoning: _hasReasoning, ...rest } = recorded;
     this.appended = position + 1;
     return this.push({ ...rest, turnId: this.turnId(turn) }, position);
   }

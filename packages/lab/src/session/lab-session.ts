@@ -3,7 +3,6 @@ import type { EntryOutline } from 'holdfast/internal/context/log/entry.js';
 import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import type { ImportReport } from 'holdfast/internal/import/read/import-report.js';
 import { readSessionFile } from 'holdfast/internal/import/read/session-file.js';
-import type { RecordedUsage } from 'holdfast/internal/import/session-record.js';
 import { SessionAssembler } from 'holdfast/internal/import/assemble-session.js';
 import type { LogRecord } from 'holdfast/internal/import/assemble-session.js';
 import { ContentFile } from './content-file.ts';
@@ -14,7 +13,6 @@ export type LabEntry = Omit<EntryOutline, 'id' | 'sequence' | 'turnId'> & {
   readonly turn: number;
   readonly place: ContentPlace;
   readonly hasReasoning: boolean;
-  readonly usage?: RecordedUsage;
 };
 
 /** A recorded session, ready to be replayed any number of times. */
@@ -91,7 +89,7 @@ function addRecord(session: OpenSession, record: Exclude<LogRecord, { kind: 'ses
       session.entries.push({ kind: 'user', turn: record.turn, ...measured(record.content, contents) });
       return;
     case 'assistant': {
-      const { turn, callNumber, content, model, usage } = record;
+      const { turn, callNumber, content, model } = record;
       if (model !== undefined) session.models.set(model, (session.models.get(model) ?? 0) + 1);
       const toolCallCount = content.filter((part) => part.type === 'tool_call').length;
       session.entries.push({
@@ -100,7 +98,6 @@ function addRecord(session: OpenSession, record: Exclude<LogRecord, { kind: 'ses
         callNumber,
         toolCallCount,
         ...measured(content, contents),
-        ...(usage !== undefined && { usage }),
       });
       return;
     }
