@@ -19,62 +19,31 @@ export type ReadLine =
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/** The lines of a file that are not empty, holding one at a time. They end at LF, CR LF or CR. */
+/** The lines of a file that are not empty, holding one at a time. They end at LF or CR LF. */
 export async function* readLines(file: string, longest = LONGEST_LINE_BYTES): AsyncGenerator<ReadLine> {
   const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 256 * 1024 });
-  const line = new OpenLine(longest);
+  let [pieces, length, number]: [Buffer[], number, number] = [[], 0, 1];
+  const take = (piece: Buffer): void => {
+    length += piece.length;
+    if (length > longest) pieces = [];
+    else pieces.push(piece);
+  };
+  const read = (ended: boolean): ReadLine[] => {
+    const whole = Buffer.concat(pieces);
+    const bytes = whole.at(-1) === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole;
+    const line: ReadLine[] = bytes.length === 0 ? [] : [{ kind: 'line', number, bytes, ended }];
+    const lines: ReadLine[] = length > longest ? [{ kind: 'too_long', number }] : line;
+    [pieces, length, number] = [[], 0, number + 1];
+    return lines;
+  };
   for await (const chunk of chunks) {
     let start = 0;
-    // Each search goes on from its own last find, so a file that has none of one kind is searched once for it.
-    let lineFeed = chunk.indexOf(LINE_FEED);
-    let carriageReturn = chunk.indexOf(CARRIAGE_RETURN);
-    while (lineFeed !== -1 || carriageReturn !== -1) {
-      const isLineFeed = carriageReturn === -1 || (lineFeed !== -1 && lineFeed < carriageReturn);
-      const end = isLineFeed ? lineFeed : carriageReturn;
-      line.take(chunk.subarray(start, end));
-      const ended = line.end(isLineFeed);
-      if (ended !== null) yield ended;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      take(chunk.subarray(start, end));
+      yield* read(true);
       start = end + 1;
-      if (isLineFeed) lineFeed = chunk.indexOf(LINE_FEED, start);
-      else carriageReturn = chunk.indexOf(CARRIAGE_RETURN, start);
     }
-    line.take(chunk.subarray(start));
+    take(chunk.subarray(start));
   }
-  const last = line.read(false);
-  if (last !== null) yield last;
-}
-
-class OpenLine {
-  private pieces: Buffer[] = [];
-  private length = 0;
-  private number = 1;
-  /** The line before ended with a carriage return, whose line feed may follow. */
-  private isHalfEnded = false;
-  private readonly longest: number;
-
-  constructor(longest: number) {
-    this.longest = longest;
-  }
-
-  take(piece: Buffer): void {
-    this.length += piece.length;
-    if (this.length > this.longest) this.pieces = [];
-    else if (piece.length > 0) this.pieces.push(piece);
-  }
-
-  end(isLineFeed: boolean): ReadLine | null {
-    const isSecondHalf = isLineFeed && this.isHalfEnded && this.length === 0;
-    const ended = this.read(true);
-    if (!isSecondHalf) this.number += 1;
-    this.isHalfEnded = !isLineFeed;
-    this.pieces = [];
-    this.length = 0;
-    return ended;
-  }
-
-  read(ended: boolean): ReadLine | null {
-    const { length, number } = this;
-    if (length > this.longest) return { kind: 'too_long', number };
-    return length === 0 ? null : { kind: 'line', number, bytes: Buffer.concat(this.pieces), ended };
-  }
+  yield* read(false);
 }
