@@ -30,7 +30,7 @@ export class Permissions {
       const decided = new AbortController();
       this.#asked.set(call.call, decided);
       // The call waits on when the editor does not answer: whoever opens the conversation next is asked.
-      this.#askUntilStored(call, decided.signal).catch(() => this.#asked.delete(call.call));
+      this.#askOne(call, decided.signal).catch(() => this.#asked.delete(call.call));
     }
   }
 
@@ -39,19 +39,7 @@ export class Permissions {
     this.#asked.get(call)?.abort();
   }
 
-  async #askUntilStored(waiting: WaitingCall, decided: AbortSignal): Promise<void> {
-    const { editor, conversationId: sessionId } = this.#options;
-    for (let asked = 0; asked < MOST_ASKED && !decided.aborted; asked += 1) {
-      const failure = await this.#askOne(waiting, decided);
-      if (failure === null) return;
-      const update = textUpdate('agent_message_chunk', `\n\n[${failure.code}] ${failure.message}\n`);
-      await editor.notify('session/update', { sessionId, update });
-    }
-    this.#asked.delete(waiting.call);
-  }
-
-  /** @returns why the answer could not be stored; `null`: it is stored, or there was none, or somebody else decided */
-  async #askOne(waiting: WaitingCall, cancellationSignal: AbortSignal): Promise<HoldfastClientError | null> {
+  async #askOne(waiting: WaitingCall, decided: AbortSignal, times = 1): Promise<void> {
     const { client, editor, conversationId, workspace } = this.#options;
     const { call, tool: name } = waiting;
     const [, callNumber = 0, callIndex = 0] = call.split('.').map(Number);
@@ -59,20 +47,20 @@ export class Permissions {
     const { outcome } = await editor.request<RequestPermissionResponse>(
       methods.client.session.requestPermission,
       { sessionId: conversationId, toolCall, options: [...OPTIONS] },
-      { cancellationSignal },
+      { cancellationSignal: decided },
     );
-    if (outcome.outcome === 'cancelled') return null;
-    const [verb, scope = 'call'] = outcome.optionId.split('_');
+    if (outcome.outcome === 'cancelled') return;
+    const { optionId } = outcome;
+    const decide = optionId.startsWith('approve') ? 'approve' : 'deny';
     try {
-      await client.decisions[verb === 'approve' ? 'approve' : 'deny']({
-        conversationId,
-        call,
-        for: scope === 'agent' ? 'agent' : 'call',
-      });
-      return null;
+      await client.decisions[decide]({ conversationId, call, for: optionId.endsWith('_agent') ? 'agent' : 'call' });
     } catch (error) {
       if (!(error instanceof HoldfastClientError)) throw error;
-      return error.code === 'decision_stale' ? null : error;
+      if (error.code === 'decision_stale') return;
+      const update = textUpdate('agent_message_chunk', `\n\n[${error.code}] ${error.message}\n`);
+      await editor.notify('session/update', { sessionId: conversationId, update });
+      if (times === MOST_ASKED || decided.aborted) throw error;
+      await this.#askOne(waiting, decided, times + 1);
     }
   }
 }

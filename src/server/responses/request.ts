@@ -1,4 +1,3 @@
-/** What a request asks for. */
 import { z } from 'zod';
 import { jsonForm } from '../../client/answer-form.ts';
 import type { MessagePart } from '../../client/arguments.ts';
@@ -6,7 +5,6 @@ import { checked, refused } from '../arguments.ts';
 import { readId } from './output.ts';
 import type { ResponseReference } from './output.ts';
 
-/** Asks for the summaries of compactions. */
 export const INCLUDE_SUMMARIES = 'holdfast:compaction.summary';
 
 /** What the agent and this server decide: a response says it, and a request that says something else is refused rather than ignored. */
@@ -39,7 +37,6 @@ const item = z.looseObject({ type: z.string().optional(), id: z.string().nullish
 const conversation = z.union([z.uuid(), z.object({ id: z.uuid() }).transform(({ id }) => id)], {
   error: 'is no conversation of this server',
 });
-/** The form of the answer. */
 const answerFormat = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text') }),
   z.strictObject({

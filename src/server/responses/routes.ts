@@ -82,7 +82,6 @@ async function create(
   );
 }
 
-/** An error as Open Responses writes it. */
 function errorOf(error: unknown, log: (error: unknown) => void) {
   const { status, code, detail, next, errors } = problemOf(error, log);
   const type = status < 500 ? 'invalid_request_error' : 'server_error';
