@@ -17,7 +17,7 @@ function sink(options: Partial<Parameters<typeof createOutputSink>[0]> = {}) {
   return created;
 }
 
-test('text survives however it is cut into writes, a lone surrogate as the three bytes of WTF-8', async () => {
+test('text survives however it is cut into writes', async () => {
   const cuts = fc.tuple(fc.string({ unit: 'binary', maxLength: 50 }), fc.nat(50));
   await fc.assert(
     fc.asyncProperty(cuts, async ([text, cut]) => {
@@ -28,11 +28,12 @@ test('text survives however it is cut into writes, a lone surrogate as the three
       expect((await bytesOf(output)).equals(Buffer.from(text))).toBe(true);
     }),
   );
+  // No text has half a character, but bytes may come between the halves.
   const collecting = sink();
   await collecting.write('a\ud83d');
   await collecting.write(Buffer.from('b'));
   await collecting.write('\ude00');
-  expect([...(await bytesOf(await collecting.finish()))]).toEqual([0x61, 0xed, 0xa0, 0xbd, 0x62, 0xed, 0xb8, 0x80]);
+  expect((await bytesOf(await collecting.finish())).toString()).toBe('a\ufffdb\ufffd');
 });
 
 test('of a long output the beginning, the end and how much lies between them are known while it is written', async () => {

@@ -1,10 +1,11 @@
+import type { RE2JS } from 're2js';
 import { z } from 'zod';
 import { counted, wholeCharacters } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { globTest, DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-files.ts';
-import { createLineMatcher, searchFile } from '../files/search-file.ts';
-import type { LineMatcher, FoundLine } from '../files/search-file.ts';
+import { compilePattern, searchFile } from '../files/search-file.ts';
+import type { FoundLine } from '../files/search-file.ts';
 import { SEARCH_FILES } from '../runtime/names.ts';
 import { locate, openFile, requireExisting, type ExistingLocation } from '../files/workspace.ts';
 
@@ -37,13 +38,13 @@ export const searchFiles = defineTool({
   }),
   effect: 'none',
   async run({ pattern, path = '.', glob, ignore_case: ignoreCase = false, limit = DEFAULT_MATCHES }, context) {
-    const matcher = createLineMatcher(pattern, ignoreCase);
+    const expression = compilePattern(pattern, ignoreCase);
     const wanted = glob === undefined ? () => true : globTest(glob);
     const place = requireExisting(await locate(context, path));
     const report = createReport(limit, context.resultLimit - FOOTER_CHARACTERS);
     for await (const file of filesToSearch(place, context.signal)) {
       if (!wanted(file.display)) continue;
-      const found = await searchIn(file, matcher, report.room() + 1, context.signal);
+      const found = await searchIn(file, expression, report.room() + 1, context.signal);
       if (found === 'protected') continue;
       report.files += 1;
       if (found === 'unreadable') report.skipped += 1;
@@ -76,14 +77,14 @@ async function* filesToSearch(place: ExistingLocation, signal: AbortSignal): Asy
 /** `unreadable`: it is binary or gone, too. */
 async function searchIn(
   file: ExistingLocation,
-  matcher: LineMatcher,
+  expression: RE2JS,
   limit: number,
   signal: AbortSignal,
 ): Promise<readonly FoundLine[] | 'protected' | 'unreadable'> {
   try {
     const handle = await openFile(file);
     try {
-      return await searchFile(handle, matcher, limit, signal);
+      return await searchFile(handle, expression, limit, signal);
     } finally {
       await handle.close();
     }

@@ -62,15 +62,7 @@ export async function pageLines(file: FileHandle, request: LinePageRequest): Pro
   return { ...page.result(), lineCount: openLine ? line : line - 1, counted: true };
 }
 
-interface Page {
-  wants(line: number): boolean;
-  add(bytes: Uint8Array): void;
-  endLine(line: number): void;
-  isFull(): boolean;
-  result(): Pick<LinePage, 'text' | 'lastLine' | 'nextColumn'>;
-}
-
-function createPage(request: LinePageRequest): Page {
+function createPage(request: LinePageRequest) {
   const { offset, lines: lineLimit, characters, column } = request;
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const lines: string[] = [];
@@ -88,9 +80,9 @@ function createPage(request: LinePageRequest): Page {
   }
 
   return {
-    wants: (line) => line >= offset && !full,
-    add: (bytes) => take(decoder.decode(bytes, { stream: true })),
-    endLine(line) {
+    wants: (line: number) => line >= offset && !full,
+    add: (bytes: Uint8Array) => take(decoder.decode(bytes, { stream: true })),
+    endLine(line: number) {
       take(decoder.decode());
       const shown = `${line}\t${current.replace(/\r$/, '')}`;
       const room = characters - used;

@@ -14,7 +14,7 @@ const LONGEST_LINE = 64 * 1_024;
 export interface FoundLine {
   /** From 1. */
   readonly line: number;
-  /** UTF-16 code unit in the text, from 0. */
+  /** UTF-16 code unit in the line, from 0. */
   readonly column: number;
   readonly text: string;
 }
@@ -25,7 +25,7 @@ export interface FoundLine {
  */
 export async function searchFile(
   file: FileHandle,
-  matcher: LineMatcher,
+  pattern: RE2JS,
   limit: number,
   signal: AbortSignal,
 ): Promise<readonly FoundLine[]> {
@@ -36,7 +36,7 @@ export async function searchFile(
   let rest = '';
 
   function search(text: string): void {
-    for (const match of matcher.match(text, limit - found.length)) {
+    for (const match of matchLines(pattern, text, limit - found.length)) {
       const at = line + match.line;
       // Another part of a long line that was found already.
       if (found.at(-1)?.line !== at) found.push({ ...match, line: at });
@@ -79,30 +79,12 @@ function countNewlines(text: string): number {
  */
 const LARGEST_PATTERN = 1_000;
 
-interface LineMatch {
-  /** From 0 within the text. */
-  readonly line: number;
-  /** UTF-16 code unit within the line, from 0. */
-  readonly column: number;
-  readonly text: string;
-}
-
-export interface LineMatcher {
-  /** Lines of a text that match, at most `limit`, each once. */
-  match(text: string, limit: number): readonly LineMatch[];
-}
-
 /**
  * Compiles a regular expression written by a model. Its time is linear in the text: JavaScript's own engine can backtrack without
  * end, and blocks the worker meanwhile.
  * @throws ToolError `input_refused` when it is not valid, too large, or needs an engine that backtracks.
  */
-export function createLineMatcher(pattern: string, ignoreCase: boolean): LineMatcher {
-  const expression = compile(pattern, ignoreCase);
-  return { match: (text, limit) => matchLines(expression, text, limit) };
-}
-
-function compile(pattern: string, ignoreCase: boolean): RE2JS {
+export function compilePattern(pattern: string, ignoreCase: boolean): RE2JS {
   let expression: RE2JS;
   try {
     const flags = RE2JS.LOOKBEHINDS | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
@@ -123,8 +105,9 @@ function compile(pattern: string, ignoreCase: boolean): RE2JS {
   );
 }
 
-function matchLines(expression: RE2JS, text: string, limit: number): LineMatch[] {
-  const matches: LineMatch[] = [];
+/** Lines of a text that match, each once. Numbered from 0 within the text. */
+function matchLines(expression: RE2JS, text: string, limit: number): FoundLine[] {
+  const matches: FoundLine[] = [];
   let line = 0;
   for (let start = 0; start <= text.length && matches.length < limit; line += 1) {
     const newline = text.indexOf('\n', start);

@@ -2,7 +2,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolError } from '../errors.ts';
-import { killProcess } from '../process/end-processes.ts';
+import { sendSignal } from '../process/end-processes.ts';
 
 /** An MCP server as configured, with what it needs at hand. */
 export interface McpServer {
@@ -69,7 +69,7 @@ function programTransport({ command, args, environment, directory }: McpProgram)
     tail = (tail + chunk.toString('utf8')).slice(-LOG_TAIL);
   });
   const kill = (): void => {
-    if (transport.pid !== null) killProcess(transport.pid);
+    if (transport.pid !== null) sendSignal(transport.pid, 'SIGKILL');
   };
   return { transport, logTail: () => tail.trim(), kill };
 }

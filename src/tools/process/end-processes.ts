@@ -19,30 +19,19 @@ const READS = 5;
  * @param groupId Process id of the group's leader.
  */
 export async function endProcessGroup(groupId: number): Promise<void> {
-  if (!signalGroup(groupId, 'SIGTERM')) return;
+  if (!sendSignal(-groupId, 'SIGTERM')) return;
   for (let waited = 0; waited < POLITE_MILLISECONDS; waited += POLL_MILLISECONDS) {
     await delay(POLL_MILLISECONDS);
-    if (!signalGroup(groupId, 0)) return;
+    if (!sendSignal(-groupId, 0)) return;
   }
-  killProcessGroup(groupId);
+  sendSignal(-groupId, 'SIGKILL');
 }
 
-/** Ends a process group at once. */
-export function killProcessGroup(groupId: number): void {
-  signalGroup(groupId, 'SIGKILL');
-}
-
-/** Ends one process at once. */
-export function killProcess(processId: number): void {
-  sendSignal(processId, 'SIGKILL');
-}
-
-/** `false` when the group has no process any more. */
-function signalGroup(groupId: number, signal: NodeJS.Signals | 0): boolean {
-  return sendSignal(-groupId, signal);
-}
-
-function sendSignal(processId: number, signal: NodeJS.Signals | 0): boolean {
+/**
+ * @param processId negative: of a group's leader, for the whole group
+ * @returns `false` if there is no such process any more
+ */
+export function sendSignal(processId: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(processId, signal);
     return true;

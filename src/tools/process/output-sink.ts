@@ -64,7 +64,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
   const limit = options.keptBytes ?? KEPT_BYTES;
   const encoding = createTextEncoding();
   const mask = createSecretMask(options.secrets ?? []);
-  const preview = createOutputPreview(options.previewCharacters);
+  const preview = new OutputPreview(options.previewCharacters);
   const store = createByteStore(options.directory ?? tmpdir());
   let total = 0;
   let finished: Promise<CollectedOutput> | null = null;
@@ -131,19 +131,13 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
   return first.length === 0 ? second : Buffer.concat([first, second]);
 }
 
-interface ByteStore {
-  append(bytes: Uint8Array): Promise<void>;
-  pieces(): AsyncIterable<Uint8Array>;
-  dispose(): Promise<void>;
-}
-
-function createByteStore(directory: string): ByteStore {
+function createByteStore(directory: string) {
   let memory: Uint8Array[] = [];
   let length = 0;
   let file: FileHandle | null = null;
 
   return {
-    async append(bytes) {
+    async append(bytes: Uint8Array): Promise<void> {
       length += bytes.length;
       if (file === null && length <= MEMORY_BYTES) {
         // Copied: after the write the tool may use its buffer for something else.
@@ -155,7 +149,7 @@ function createByteStore(directory: string): ByteStore {
       memory = [];
       for (const part of [...waiting, bytes]) await writeAll(file, part);
     },
-    async *pieces() {
+    async *pieces(): AsyncGenerator<Uint8Array> {
       if (file === null) {
         if (length > 0) yield Buffer.concat(memory);
         return;
@@ -168,7 +162,7 @@ function createByteStore(directory: string): ByteStore {
         yield piece.subarray(0, bytesRead);
       }
     },
-    async dispose() {
+    async dispose(): Promise<void> {
       await file?.close();
     },
   };
@@ -190,48 +184,36 @@ async function openUnnamed(directory: string): Promise<FileHandle> {
   return file;
 }
 
-/** Reads a stream of bytes as UTF-8 and remembers its length, its beginning and its end, whatever its size. */
-interface OutputPreview {
-  add(bytes: Uint8Array): void;
-  end(): void;
-  readonly head: string;
-  readonly tail: string;
-  /** UTF-16 code units; invalid bytes count as the replacement characters that are shown for them. */
-  readonly totalCharacters: number;
-}
-
 /** Decoded at once: small strings die young, large ones pile up until the next full collection. */
 const SLICE_BYTES = 64 * 1_024;
 
-/** Keeps the first and the last `characters` of a stream. */
-function createOutputPreview(characters: number): OutputPreview {
+/** Reads a stream of bytes as UTF-8 and remembers its length, and its first and last `characters`, whatever its size. */
+class OutputPreview {
+  head = '';
+  tail = '';
+  /** UTF-16 code units; invalid bytes count as the replacement characters that are shown for them. */
+  totalCharacters = 0;
+  readonly #characters: number;
   // The mark at the start of a file is part of the original; offsets must count it.
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let head = '';
-  let tail = '';
-  let total = 0;
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-  function take(text: string): void {
-    total += text.length;
-    if (head.length < characters) head += text.slice(0, characters - head.length);
-    tail = text.length >= characters ? text.slice(-characters) : (tail + text).slice(-characters);
+  constructor(characters: number) {
+    this.#characters = characters;
   }
 
-  return {
-    add(bytes) {
-      for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
-        take(decoder.decode(bytes.subarray(from, from + SLICE_BYTES), { stream: true }));
-      }
-    },
-    end: () => take(decoder.decode()),
-    get head() {
-      return head;
-    },
-    get tail() {
-      return tail;
-    },
-    get totalCharacters() {
-      return total;
-    },
-  };
+  add(bytes: Uint8Array): void {
+    for (let from = 0; from < bytes.length; from += SLICE_BYTES) {
+      this.#take(this.#decoder.decode(bytes.subarray(from, from + SLICE_BYTES), { stream: true }));
+    }
+  }
+
+  end(): void {
+    this.#take(this.#decoder.decode());
+  }
+
+  #take(text: string): void {
+    this.totalCharacters += text.length;
+    if (this.head.length < this.#characters) this.head += text.slice(0, this.#characters - this.head.length);
+    this.tail = (text.length >= this.#characters ? text : this.tail + text).slice(-this.#characters);
+  }
 }

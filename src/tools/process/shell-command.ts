@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { endProcessGroup, killMarkedProcesses, killProcessGroup } from './end-processes.ts';
+import { endProcessGroup, killMarkedProcesses, sendSignal } from './end-processes.ts';
 import { ToolError } from '../errors.ts';
 
 /** Milliseconds to wait for the rest of the output after the command has ended and its processes are gone. */
@@ -62,7 +62,7 @@ export async function runShellCommand(command: ShellCommand): Promise<CommandEnd
   try {
     if (!cause.signal.aborted) await Promise.race([exit, once(cause.signal, 'abort')]);
     if (cause.known() !== null) await endProcessGroup(groupId);
-    killProcessGroup(groupId);
+    sendSignal(-groupId, 'SIGKILL');
     await killMarkedProcesses(command.idempotencyKey);
     const { exitCode, endedBy } = await exit;
     await output.finished();
