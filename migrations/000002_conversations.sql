@@ -100,7 +100,7 @@ create table turns (
   cost numeric not null default 0, -- As in turn_usage.
   calls_of_unknown_cost integer not null default 0, -- As in turn_usage.
   compactions_over integer not null default 0, -- conversations.compactions_over in this turn, for rebuilding views.
-  limits json, -- What the turn may use (src/turn/spending.ts); null: only its steps are limited.
+  limits json not null, -- What the turn may use (src/turn/spending.ts).
   fallbacks jsonb not null default '[]'::jsonb, -- Models that were given up, oldest first: {model, callNumber, reason}.
   looked_at timestamptz, -- When upkeep last asked Temporal whether its workflow is open; null: never.
   steps integer not null default 0, -- As in turn_usage.

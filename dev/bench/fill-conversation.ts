@@ -72,9 +72,9 @@ export async function insertOwners(
     insert into branches (conversation_id, branch, ancestor, through_sequence) values (${conversationId}, 0, 0, 2147483647)`;
   await sql`
     insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent, model,
-      preset, snapshot_hash, messages, ended_at, outcome)
+      preset, snapshot_hash, limits, messages, ended_at, outcome)
     select ${turnId}, ${conversationId}, 1, 'filled:' || ${turnId}::text, ${turnId}::text, ${turnId}::text, worker_identity,
-      agent, model, preset, snapshot_hash, 1, ended_at, outcome
+      agent, model, preset, snapshot_hash, limits, 1, ended_at, outcome
     from turns where conversation_id = ${template}`;
 }
 

@@ -111,20 +111,19 @@ type LoopReason = 'calls_repeated' | 'compactions_without_progress';
 
 /** A tool call that has ended. */
 export interface EndedCall {
-  /** Distinguishes the call with its result from others of the turn. `null` if unknown, which counts as progress. */
-  readonly fingerprint: string | null;
+  /** Distinguishes the call with its result from others of the turn. */
+  readonly fingerprint: string;
   /** The call returned what the conversation held already. It counts as progress only if the task goes on afterwards. */
   readonly recall: boolean;
 }
 
-/** Whether the turn sees the call with this result for the first time. Unknown results count as new. */
+/** Whether the turn sees the call with this result for the first time. */
 export function isNewResult({ seen }: LoopGuard, { fingerprint }: EndedCall): boolean {
-  return fingerprint === null || !seen.includes(fingerprint);
+  return !seen.includes(fingerprint);
 }
 
 /** Notes a tool result. A new result is progress, unless it was only looked up. */
 export function noteToolResult(guard: LoopGuard, { fingerprint, recall }: EndedCall): LoopGuard {
-  if (fingerprint === null) return noteProgress(guard);
   if (isNewResult(guard, { fingerprint, recall })) {
     const noted = recall ? noteRecall(guard) : noteProgress(guard);
     return { ...noted, seen: [...guard.seen, fingerprint].slice(-REMEMBERED_CALLS) };

@@ -39,7 +39,7 @@ test.each([
           await sql`select from pg_stat_activity where datname = current_database() and query ilike 'listen%work%'`;
         return listening.length > 0;
       });
-    const activity = { kind: 'activity', turn, runId, activityId: 7 } as const;
+    const activity = { purpose: 'activity', turn, runId, activityId: 7 } as const;
     const before = fences.watch(activity);
     const later = fences.watch({ ...activity, activityId: 8 });
     const other = fences.watch({ ...activity, runId: 'another' });

@@ -32,7 +32,7 @@ const WAITS = { message: 'waits for sim: rate_limit' };
 const BAD_REQUEST: Refusal = { status: 400, body: '{"error":{"type":"invalid_request_error","message":"no"}}' };
 const OVERFLOW: Refusal = {
   status: 400,
-  body: '{"error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens > 200000 maximum"}}',
+  body: '{"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"prompt is too long"}}',
 };
 
 /** A provider that refuses every call, for a minute where it tells a time. */

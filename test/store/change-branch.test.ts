@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { measureView } from '../../src/context/view/view-arrangement.ts';
-import { withdrawAttempt } from '../../src/store/attempts/attempts.ts';
+import { recordFailedTry } from '../../src/store/attempts/attempts.ts';
 import { branchCallOf, changeBranch, registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
 import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import type { NewBranchSummary } from '../../src/store/conversations/change-branch.ts';
@@ -103,15 +103,15 @@ describe('a change of branch', () => {
     const next = await continueConversation(sql, conversationId);
     const read = await readBranchCommand(sql, next);
     if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
-    const failure = { kind: 'retryable', evidence: 'status_500' };
-    const withdraw = () => withdrawAttempt(sql, branchCallOf(next), { attempt: 1, failure });
+    const failure = { kind: 'retryable', evidence: 'status_500' } as const;
+    const withdraw = () => recordFailedTry(sql, branchCallOf(next), { attempt: 1, failure });
     // Refused unpaid; lost with its worker; answered.
     expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 1 });
     expect(await withdraw()).toMatchObject({ failures: 1 });
     expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 2 });
     // The reply of its commit was lost.
     expect(await withdraw()).toMatchObject({ failures: 1 });
-    const fences = [2, 3].map((attempt) => ({ kind: 'branch_summary', turn: next, attempt }) as const);
+    const fences = [2, 3].map((attempt) => Object.assign({ attempt }, branchCallOf(next)));
     expect(await findEnded(sql, fences)).toEqual([null, null]);
     expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 3 });
     expect(await findEnded(sql, fences)).toMatchObject([{ code: 'superseded_attempt' }, null]);

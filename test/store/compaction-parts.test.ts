@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withdrawAttempt } from '../../src/store/attempts/attempts.ts';
+import { recordFailedTry } from '../../src/store/attempts/attempts.ts';
 import {
   listParts,
   partCallOf,
@@ -21,8 +21,8 @@ import { compact, NEW_ATTEMPT, plan, planWithCut, SUMMARY, turnWithSteps } from 
 
 const { sql } = useTestStore();
 
-const REFUSED = { kind: 'retryable', evidence: 'empty' };
-const UNREACHABLE = { kind: 'unreachable', evidence: 'ECONNREFUSED' };
+const REFUSED = { kind: 'retryable', evidence: 'empty' } as const;
+const UNREACHABLE = { kind: 'unreachable', evidence: 'ECONNREFUSED' } as const;
 
 function unpaid(attempt: number) {
   return { attempt, usage: null, cost: 0, durationMilliseconds: 7 };
@@ -146,7 +146,7 @@ describe('parts', () => {
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
     await registerPartAttempt(sql, part, NEW_ATTEMPT);
-    await withdrawAttempt(sql, partCallOf(part), { attempt: 1, failure: UNREACHABLE });
+    await recordFailedTry(sql, partCallOf(part), { attempt: 1, failure: UNREACHABLE });
     await registerPartAttempt(sql, part, NEW_ATTEMPT);
     await recordPartFailure(sql, { ...part, call: { ...unpaid(2), failure: REFUSED }, final: false });
     await registerPartAttempt(sql, part, NEW_ATTEMPT);
@@ -163,8 +163,8 @@ describe('parts', () => {
     // Lost with its worker; then refused unpaid, and the reply of the commit that says so is lost.
     await registerPartAttempt(sql, part, NEW_ATTEMPT);
     await registerPartAttempt(sql, part, NEW_ATTEMPT);
-    await withdrawAttempt(sql, partCallOf(part), { attempt: 2, failure: UNREACHABLE });
-    await withdrawAttempt(sql, partCallOf(part), { attempt: 2, failure: UNREACHABLE });
+    await recordFailedTry(sql, partCallOf(part), { attempt: 2, failure: UNREACHABLE });
+    await recordFailedTry(sql, partCallOf(part), { attempt: 2, failure: UNREACHABLE });
     expect(await registerPartAttempt(sql, part, NEW_ATTEMPT)).toMatchObject({ attempt: 3, unreported: 1 });
   });
 
@@ -174,7 +174,7 @@ describe('parts', () => {
     const { compactionId } = (await plan(sql, turn)).compaction;
     const part = { turn, compactionId, part: 1 };
     await registerPartAttempt(sql, part, NEW_ATTEMPT);
-    await withdrawAttempt(sql, partCallOf(part), { attempt: 1, failure: UNREACHABLE });
+    await recordFailedTry(sql, partCallOf(part), { attempt: 1, failure: UNREACHABLE });
     await registerPartAttempt(sql, part, NEW_ATTEMPT);
     await endTurn(sql, { turn, outcome: 'stopped', reason: null, breakdown: null }, closeToolCall);
     const { usage } = await getTurn(sql, turn.turnId);

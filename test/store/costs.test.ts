@@ -4,8 +4,9 @@ import { readCosts } from '../../src/store/conversations/costs.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { importConversation } from '../../src/store/transfer/import-conversation.ts';
 import type { ImportedRecord } from '../../src/store/transfer/import-conversation.ts';
-import { recordModelFailure, storeAnswer } from '../../src/store/attempts/model-calls.ts';
+import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { recordModelFailure } from './support/failed-tries.ts';
 import {
   answerWith,
   continueConversation,

@@ -173,8 +173,8 @@ describe('conversations', () => {
       await open`update conversations set epoch = epoch + 1 where id = ${turn.conversationId}`;
       await open`
         insert into turns (id, conversation_id, epoch, workflow_id, begun_by_run_id, run_id, worker_identity, agent,
-          model, preset, snapshot_hash)
-        select ${newId()}, conversation_id, epoch + 1, 'w', ${newId()}, 'r', 'i', 'a', 'm', 'p', snapshot_hash
+          model, preset, snapshot_hash, limits)
+        select ${newId()}, conversation_id, epoch + 1, 'w', ${newId()}, 'r', 'i', 'a', 'm', 'p', snapshot_hash, limits
         from turns where id = ${turn.turnId}`;
     });
     expect(await code(second)).toBe(UNIQUE);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { fallBack, readSilence } from '../../src/store/turns/fallbacks.ts';
-import { recordModelFailure } from '../../src/store/attempts/model-calls.ts';
 import { getTurn, readSnapshot } from '../../src/store/turns/turns.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { recordModelFailure } from './support/failed-tries.ts';
 import { FIRST_ATTEMPT, answer, useTestStore, register, startTurn } from './support/store-builders.ts';
 
 const { sql } = useTestStore();

@@ -3,18 +3,14 @@ import { appendNote, getEntry } from '../../src/store/log/entries.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';
-import {
-  readAnswer,
-  recordModelFailure,
-  registerModelCall,
-  storeAnswer,
-} from '../../src/store/attempts/model-calls.ts';
-import type { ModelFailure } from '../../src/store/attempts/model-calls.ts';
+import { readAnswer, registerModelCall, storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { readToolCall } from '../../src/store/attempts/tool-calls.ts';
 import { listModelCalls } from '../support/model-calls.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
+import { recordModelFailure } from './support/failed-tries.ts';
+import type { ModelFailure } from './support/failed-tries.ts';
 import {
   FIRST_ATTEMPT,
   answer,

@@ -5,21 +5,20 @@ import { costOf } from '../../models/catalogue/cost.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
-import { withdrawAttempt } from '../../store/attempts/attempts.ts';
+import { recordFailedTry } from '../../store/attempts/attempts.ts';
 import type { AttemptEnd, PaidCall } from '../../store/attempts/attempts.ts';
-import type { FencedWork } from '../../store/turns/fences.ts';
 import type { AgentSnapshot, RequestOptions } from '../../turn/agent-snapshot.ts';
 import { MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { wasNotSent, throughOutage } from '../runtime/failures.ts';
-import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider } from '../runtime/model-permits.ts';
+import { recordRefusal, waitForProvider } from '../runtime/model-permits.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
 
 /** A registered try of a summary. */
 export interface SummaryTry {
   readonly call: PaidCall;
-  readonly fenced: FencedWork;
+  readonly attempt: number;
   /** Earlier tries without a report. */
   readonly unreported: number;
   readonly summarizer: AgentSnapshot['summarizer'];
@@ -44,8 +43,7 @@ export type AskedSummary =
 
 /** @throws what `waitForProvider` returns after a refusal that uses up no retry, and the reason of a cancellation */
 export async function askSummarizer(dependencies: ActivityDependencies, of: SummaryTry): Promise<AskedSummary> {
-  const { fenced, unreported, summarizer, tokens, execution, permit, request } = of;
-  const { attempt, turn } = fenced;
+  const { call, attempt, unreported, summarizer, tokens, execution, permit, request } = of;
   const { view, maximumOutput, options, media } = request;
   const started = performance.now();
   const unpaid = (evidence: string, isFinal: boolean): AskedSummary => {
@@ -56,13 +54,13 @@ export async function askSummarizer(dependencies: ActivityDependencies, of: Summ
   if (unreported >= MOST_UNREPORTED_TRIES) return unpaid('tries_without_report', true);
   const { provider, model } = parseModelName(summarizer.model);
   const size = { estimatedTokens: tokens, window: summarizer.limits.window };
-  const fence = dependencies.fenceWatch.watch(fenced);
+  const fence = dependencies.fenceWatch.watch({ ...call, attempt });
   let answer: ModelAnswer;
   try {
     answer = await dependencies
       .modelClient(provider)
       .answer(
-        { model, view, maximumOutput, cacheKey: turn.conversationId, size, ...definedOf({ options, media }) },
+        { model, view, maximumOutput, cacheKey: call.turn.conversationId, size, ...definedOf({ options, media }) },
         { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
       );
   } catch (error) {
@@ -93,15 +91,13 @@ function isErrorOfServer({ verdict, status }: ModelCallError): boolean {
 /** @throws the failure after which Temporal calls the activity again */
 async function waitAfter(
   dependencies: ActivityDependencies,
-  { call, fenced, summarizer, execution }: SummaryTry,
+  { call, attempt, summarizer, execution }: SummaryTry,
   verdict: ErrorVerdict,
 ): Promise<never> {
-  const { attempt, turn } = fenced;
-  const pause = pauseAfterRefusal(dependencies, verdict, summarizer.model);
-  const failure = { kind: uncountedFailure(verdict), evidence: verdict.evidence };
-  const { refusals } = await throughOutage(dependencies, execution, () =>
-    withdrawAttempt(dependencies.database, call, { attempt, failure }, (open, tries) => pause(open, tries.refusals)),
+  const wait = await recordRefusal(dependencies, { verdict, model: summarizer.model }, (failure, beside) =>
+    throughOutage(dependencies, execution, () =>
+      recordFailedTry(dependencies.database, call, { attempt, failure }, beside),
+    ),
   );
-  const { provider } = parseModelName(summarizer.model);
-  throw await waitForProvider(dependencies, turn, { ...waitAfterRefusal(verdict, refusals), provider });
+  throw await waitForProvider(dependencies, call.turn, wait);
 }

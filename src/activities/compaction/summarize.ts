@@ -137,7 +137,6 @@ async function registerAndAsk(dependencies: ActivityDependencies, reading: Readi
     const result = await askSummarizer(dependencies, {
       ...registered,
       call: partCallOf(input),
-      fenced: { kind: 'summary', ...input, attempt: registered.attempt },
       summarizer: snapshot.summarizer,
       tokens: part.inputTokens,
       execution,
@@ -188,7 +187,7 @@ async function afterModelFailure(
   call: AttemptEnd,
   final = false,
 ): Promise<SummarizeResult> {
-  const failed = { ...call, failure: { kind: final ? 'permanent' : 'retryable', evidence: failure } };
+  const failed = { ...call, failure: { kind: final ? 'permanent' : 'retryable', evidence: failure } as const };
   // The compaction must not wait for its memory, so the flush is extracted without a model.
   if (task.source.row.part.kind === 'flush') return extract(dependencies, task, failed);
   const { failures } = await throughOutage(dependencies, task.execution, () =>

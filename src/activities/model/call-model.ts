@@ -15,6 +15,7 @@ import type { ModelAnswer } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { updateCalibration } from '../../store/providers/calibrations.ts';
 import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import { stepOf } from '../../store/attempts/attempts.ts';
 import { readAnswer, registerModelCall, storeAnswer } from '../../store/attempts/model-calls.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
@@ -184,7 +185,7 @@ async function ask(
   });
   const { conversationId, turnId } = turn;
   const live = openLiveText(dependencies.liveDatabase, { conversationId, turnId, callNumber, attempt });
-  const fence = dependencies.fenceWatch.watch({ kind: 'model_call', turn, callNumber, attempt });
+  const fence = dependencies.fenceWatch.watch({ ...stepOf(input), attempt });
   let answer: ModelAnswer;
   try {
     answer = await dependencies.modelClient(provider).answer(

@@ -5,11 +5,8 @@ import { NOTHING_LEARNED, windowToLearn, withLearnedLimits } from '../../models/
 import type { LearnedLimits } from '../../models/errors/learned-window.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
-import { EMPTY_ANSWER } from '../../store/attempts/attempts.ts';
-import type { Attempts } from '../../store/attempts/attempts.ts';
-import { recordModelFailure } from '../../store/attempts/model-calls.ts';
-import type { ModelFailure } from '../../store/attempts/model-calls.ts';
-import type { Transaction } from '../../store/database/database.ts';
+import { EMPTY_ANSWER, recordFailedTry, stepOf } from '../../store/attempts/attempts.ts';
+import type { AttemptEnd, Attempts, Beside } from '../../store/attempts/attempts.ts';
 import { StoreError } from '../../store/database/errors.ts';
 import { storeLearnedWindow } from '../../store/providers/model-facts.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
@@ -24,7 +21,7 @@ import {
   retryableFailure,
   throughOutage,
 } from '../runtime/failures.ts';
-import { pauseAfterRefusal, uncountedFailure, waitAfterRefusal, waitForProvider } from '../runtime/model-permits.ts';
+import { recordRefusal, waitForProvider } from '../runtime/model-permits.ts';
 import type { ModelTry } from './call-model.ts';
 import { prefersFallback } from './call-result.ts';
 
@@ -89,22 +86,23 @@ async function askAgain(
     recorded,
   }: {
     readonly status: number | null;
-    readonly recorded: (failure: FailureToRecord, beside: Beside) => Promise<Attempts>;
+    readonly recorded: (failure: FailureToRecord, beside?: Beside) => Promise<Attempts>;
   },
 ): Promise<CallModelResult> {
   const { cause, evidence } = verdict;
   const { model } = modelTry.snapshot;
   // A provider that names a time recovers by itself, even from an outage.
   const isWait = cause === 'rate_limit' || verdict.delayMilliseconds !== undefined;
-  const kind = isWait ? uncountedFailure(verdict) : 'retryable';
-  const pause = pauseAfterRefusal(dependencies, verdict, model);
-  const tries = await recorded({ kind, evidence, status }, (open, { refusals }) => pause(open, refusals));
-  if (!isWait) return failedOrAgain(cause, `model not available (${cause})`, tries);
+  if (!isWait) {
+    const tries = await recorded({ kind: 'retryable', evidence, status });
+    return failedOrAgain(cause, `model not available (${cause})`, tries);
+  }
   const { turn } = modelTry.input;
-  const wait = waitAfterRefusal(verdict, tries.refusals);
+  const wait = await recordRefusal(dependencies, { verdict, model }, (failure, beside) =>
+    recorded({ ...failure, status }, beside),
+  );
   if (await prefersFallback(dependencies, turn, { ...modelTry, ...wait })) return { kind: 'failed' };
-  const { provider } = parseModelName(model);
-  throw await waitForProvider(dependencies, turn, { ...wait, provider });
+  throw await waitForProvider(dependencies, turn, wait);
 }
 
 /** From now on, a smaller window counts. */
@@ -173,16 +171,12 @@ export async function emptyAnswer(
   return failedOrAgain('empty_answer', 'the answer was empty', tries);
 }
 
-function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<ModelFailure, 'usage' | 'cost'> {
+function paid({ snapshot }: ModelTry, { usage }: ModelAnswer): Pick<AttemptEnd, 'usage' | 'cost'> {
   return { usage: usage ?? null, cost: usage === undefined ? null : costOf(usage, snapshot.prices) };
 }
 
 /** How a try failed. Without usage and cost it was not billed. */
-type FailureToRecord = Pick<ModelFailure, 'kind' | 'evidence'> &
-  Partial<Pick<ModelFailure, 'status' | 'usage' | 'cost' | 'message'>>;
-
-/** Written in the transaction that records the failure. */
-type Beside = (open: Transaction, tries: Attempts) => Promise<void>;
+type FailureToRecord = NonNullable<AttemptEnd['failure']> & Partial<Pick<AttemptEnd, 'usage' | 'cost'>>;
 
 /**
  * Waits for Postgres, even beyond the end of the activity. A try without a recorded failure would count as billed, like one whose worker
@@ -192,13 +186,12 @@ async function recordTry(
   dependencies: ActivityDependencies,
   { input, attempt, startedAt }: ModelTry,
   execution: Execution,
-  failure: FailureToRecord,
+  { usage = null, cost = 0, ...failure }: FailureToRecord,
   beside?: Beside,
 ): Promise<Attempts> {
-  const { turn, callNumber } = input;
   const durationMilliseconds = Math.round(performance.now() - startedAt);
-  const ended = { turn, callNumber, attempt, status: null, message: null, usage: null, cost: 0, durationMilliseconds };
-  const record = () => recordModelFailure(dependencies.database, { ...ended, ...failure }, beside);
+  const failed = { attempt, usage, cost, durationMilliseconds, failure };
+  const record = () => recordFailedTry(dependencies.database, stepOf(input), failed, beside);
   return dependencies.outlastingWork.finish(execution, (lasting) => throughOutage(dependencies, lasting, record));
 }
 
@@ -233,7 +226,7 @@ export async function afterUnsent(
 export async function afterUnstored(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
-  { error, execution, usage, cost }: Pick<ModelFailure, 'usage' | 'cost'> & { error: unknown; execution: Execution },
+  { error, execution, usage, cost }: Pick<AttemptEnd, 'usage' | 'cost'> & { error: unknown; execution: Execution },
 ): Promise<CallModelResult> {
   if (error instanceof StoreError && error.code === 'head_moved') {
     const failure = { kind: 'retryable', evidence: 'head_moved', usage, cost } as const;

@@ -43,7 +43,7 @@ export function activity<Input extends ActivityInput, Output>(
     const done = worksOn(conversationId);
     const runUntilCancelled = async (execution: Execution): Promise<Output> => {
       if (turn === null) return run(input, execution);
-      const watched = fenceWatch.watch({ kind: 'activity', turn, runId, activityId: Number(activityId) });
+      const watched = fenceWatch.watch({ purpose: 'activity', turn, runId, activityId: Number(activityId) });
       try {
         return await run(input, { ...execution, signal: AbortSignal.any([execution.signal, watched.signal]) });
       } finally {

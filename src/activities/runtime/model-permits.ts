@@ -3,6 +3,7 @@ import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { ErrorVerdict } from '../../models/model-client.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
 import type { ActivityAttempt } from '../../store/attempts/activity-attempts.ts';
+import type { AttemptEnd, Attempts, Beside } from '../../store/attempts/attempts.ts';
 import type { Database, Transaction } from '../../store/database/database.ts';
 import {
   LEASE_SECONDS,
@@ -172,31 +173,30 @@ function holdPermit(database: Database, held: Required<HeldPermit>): ModelPermit
   };
 }
 
-/** Name in the ledger of a refusal that uses up no retry. */
-export function uncountedFailure({ cause }: ErrorVerdict): 'rate_limited' | 'unreachable' {
-  return cause === 'rate_limit' ? 'rate_limited' : 'unreachable';
-}
-
 /**
- * Makes all workers leave the provider alone for as long as a rate limit asked.
- * @param model as `provider/model`
- * @returns a function that writes the pause in the transaction that records the refusal. Otherwise a worker that died between the two
- * would leave a refusal without a pause, and all would ask at once. A repeated write counts the time since the refusal as paused.
- * `times`: such refusals of this call so far, from 1
+ * Records a refusal that uses up no retry, and makes all workers leave the provider alone for as long as a rate limit asked.
+ * @param of `model`: as `provider/model`
+ * @param record writes the pause in its own transaction. Otherwise a worker that died between the two would leave a refusal without a
+ * pause, and all would ask at once. A repeated write counts the time since the refusal as paused.
+ * @returns how long the call waits
  */
-export function pauseAfterRefusal(
+export async function recordRefusal(
   { modelPermits }: Pick<ActivityDependencies, 'modelPermits'>,
-  verdict: ErrorVerdict,
-  model: string,
-): (within: Transaction, times: number) => Promise<void> {
+  { verdict, model }: { readonly verdict: ErrorVerdict; readonly model: string },
+  record: (failure: NonNullable<AttemptEnd['failure']>, beside: Beside) => Promise<Attempts>,
+): Promise<ProviderWait & { readonly provider: string }> {
+  const { provider } = parseModelName(model);
   const refusedAt = performance.now();
-  return async (within, times) => {
-    if (verdict.cause !== 'rate_limit') return;
+  const isRateLimit = verdict.cause === 'rate_limit';
+  const failure = { kind: isRateLimit ? 'rate_limited' : 'unreachable', evidence: verdict.evidence } as const;
+  const tries = await record(failure, async (within, { refusals }) => {
+    if (!isRateLimit) return;
     // The number of refusals of this call does not lengthen the wait of others.
-    const asked = verdict.delayMilliseconds ?? delayAfterRefusal(verdict, times);
+    const asked = verdict.delayMilliseconds ?? delayAfterRefusal(verdict, refusals);
     const left = asked - (performance.now() - refusedAt);
-    if (left > 0) await modelPermits.pause(parseModelName(model).provider, left, within);
-  };
+    if (left > 0) await modelPermits.pause(provider, left, within);
+  });
+  return { ...waitAfterRefusal(verdict, tries.refusals), provider };
 }
 
 /**

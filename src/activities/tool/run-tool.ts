@@ -145,7 +145,7 @@ async function run(
 ): Promise<RunToolResult> {
   const entryId = newId();
   const attempt = call.attempt + 1;
-  const fence = dependencies.fenceWatch.watch({ kind: 'tool_call', ...input, attempt });
+  const fence = dependencies.fenceWatch.watch({ purpose: 'tool_call', ...input, attempt });
   const signal = AbortSignal.any([execution.signal, fence.signal]);
   let isClaimed = false;
   const claim = async (): Promise<void> => {

@@ -6,7 +6,6 @@ import { withLearnedLimits } from '../../models/errors/learned-window.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { newId } from '../../store/database/ids.ts';
 import { readLearnedLimits } from '../../store/providers/model-facts.ts';
-import { onlySteps } from '../../store/turns/turn-limits.ts';
 import { isStopWaiting, readWaiting } from '../../store/messages/waiting.ts';
 import * as store from '../../store/turns/turns.ts';
 import type {
@@ -72,7 +71,7 @@ export async function beginTurn(
   );
   if (begun.kind === 'nothing_waiting') return begun;
   const { turn, stopRequested, branchRequested } = begun;
-  const settings = settingsOf({ ...begun, limits: begun.limits ?? onlySteps(begun.snapshot.limits.steps) });
+  const settings = settingsOf(begun);
   return {
     kind: 'begun',
     turn,

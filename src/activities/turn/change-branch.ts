@@ -16,7 +16,7 @@ import { renderFileLists } from '../../context/summary/summary-message.ts';
 import type { FileLists } from '../../context/summary/summary-message.ts';
 import type { View } from '../../context/view/view.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
-import { withdrawAttempt } from '../../store/attempts/attempts.ts';
+import { recordFailedTry } from '../../store/attempts/attempts.ts';
 import { readBranchCommand } from '../../store/conversations/branch-commands.ts';
 import type { BranchCommand } from '../../store/conversations/branch-commands.ts';
 import * as store from '../../store/conversations/change-branch.ts';
@@ -154,7 +154,7 @@ async function askForSummary(
     const call = store.branchCallOf(turn);
     const asked = await askSummarizer(dependencies, {
       call,
-      fenced: { kind: 'branch_summary', turn, attempt },
+      attempt,
       unreported,
       summarizer,
       tokens,
@@ -165,9 +165,9 @@ async function askForSummary(
     });
     if (asked.kind === 'answered') return asked;
     const { isFinal, evidence } = asked;
-    const failure = { kind: isFinal ? 'permanent' : 'retryable', evidence };
+    const failure = { kind: isFinal ? 'permanent' : 'retryable', evidence } as const;
     const { failures } = await throughOutage(dependencies, execution, () =>
-      withdrawAttempt(dependencies.database, call, { attempt, failure }),
+      recordFailedTry(dependencies.database, call, { attempt, failure }),
     );
     if (isFinal || failures > SUMMARY_RETRIES) return null;
     throw retryableFailure('BranchSummary.refused', `failed: ${evidence}`, retryDelayMilliseconds(failures));

@@ -6,6 +6,7 @@ import type { ActivityAttempt } from './activity-attempts.ts';
 import type { Database, Fragment, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { jsonText, plainText } from '../log/stored-text.ts';
+import type { EventDataByKind } from '../log/timeline.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { Writer } from '../database/transaction.ts';
 import { addUsage } from './usage.ts';
@@ -157,10 +158,12 @@ export interface AttemptEnd {
   /** Absent: its answer is kept. */
   readonly failure?: {
     /** `retryable` and `permanent` use up a retry. */
-    readonly kind: string;
+    readonly kind: EventDataByKind['model_call_failed']['kind'];
     /** Code; never the vendor's words. */
     readonly evidence: string;
     readonly message?: string | null;
+    /** HTTP status. */
+    readonly status?: number | null;
   };
 }
 
@@ -188,18 +191,30 @@ export async function endAttempt({ sql, turn }: Pick<Writer, 'sql' | 'turn'>, ca
   return count > 0;
 }
 
+/** A try without an answer that is kept. Default: it was not billed. */
+export type FailedTry = Pick<AttemptEnd, 'attempt'> &
+  Required<Pick<AttemptEnd, 'failure'>> &
+  Partial<Pick<AttemptEnd, 'usage' | 'cost' | 'durationMilliseconds'>>;
+
+/** Written in the transaction that notes a failure. */
+export type Beside = (open: Transaction, tries: Attempts) => Promise<void>;
+
 /**
- * An attempt of a summary ended unpaid: the provider refused it, or was not reached. Reported again, it changes nothing.
- * @param beside what is written in the same transaction, told the tries so far
+ * Notes how a try failed and what it cost, an older one too, since it was paid. A repeated note changes nothing.
  */
-export async function withdrawAttempt(
+export async function recordFailedTry(
   sql: Database,
   call: PaidCall,
-  tried: Pick<AttemptEnd, 'attempt'> & Required<Pick<AttemptEnd, 'failure'>>,
-  beside: (open: Transaction, tries: Attempts) => Promise<void> = () => Promise.resolve(),
+  failed: FailedTry,
+  beside: Beside = () => Promise.resolve(),
 ): Promise<Attempts> {
   return writeAsTurn(sql, call.turn, async (writer) => {
-    await endAttempt(writer, call, { ...tried, usage: null, cost: 0, durationMilliseconds: null });
+    const { attempt, failure } = failed;
+    const isNews = await endAttempt(writer, call, { usage: null, cost: 0, durationMilliseconds: null, ...failed });
+    if (isNews && call.purpose === 'step') {
+      const { kind, status = null } = failure;
+      await writer.event('model_call_failed', { callNumber: call.callNumber, attempt, kind, status });
+    }
     const tries = await readAttempts(writer.sql, call);
     await beside(writer.sql, tries);
     return tries;
@@ -261,7 +276,7 @@ export async function payUnreported(
 ): Promise<void> {
   if (attempt === 1) return;
   const before = sql`${ofCall(sql, call)} and m.attempt < ${attempt}`;
-  const lost = { kind: 'lost', evidence: 'worker_lost' };
+  const lost = { kind: 'lost', evidence: 'worker_lost' } as const;
   const { count } = await sql`
     update model_attempts m set ${endColumns(sql, turn, { usage, cost, durationMilliseconds: null, failure: lost })}
     where ${before} and m.state = 'registered'`;

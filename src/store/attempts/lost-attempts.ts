@@ -33,7 +33,7 @@ export async function endLostAttempts({ sql, turn, event }: Writer, of: Fragment
   for (const { turnId, attempt, estimatedTokens, ...open } of attempts) {
     const call = paidCallOf({ ...turn, turnId }, open);
     const usage = estimatedUsage(estimatedTokens);
-    const failure = { kind: 'lost', evidence: 'worker_lost' };
+    const failure = { kind: 'lost', evidence: 'worker_lost' } as const;
     await endAttempt({ sql, turn }, call, {
       attempt,
       usage,

@@ -15,7 +15,7 @@ import {
   standingOf,
   supersededAttempt,
 } from './attempts.ts';
-import type { Attempts, ModelCallReference, RegisteredAttempt } from './attempts.ts';
+import type { ModelCallReference, RegisteredAttempt } from './attempts.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { writeAsTurn } from '../database/transaction.ts';
@@ -122,42 +122,6 @@ export async function registerModelCall(
   });
 }
 
-export interface ModelFailure {
-  readonly turn: TurnReference;
-  readonly callNumber: number;
-  readonly attempt: number;
-  readonly kind: 'overflow' | 'retryable' | 'rate_limited' | 'unreachable' | 'permanent' | 'aborted' | 'refused';
-  readonly evidence: string;
-  readonly status: number | null;
-  /** The vendor's own words, keys masked; kept for a call that was refused for good. */
-  readonly message: string | null;
-  /** Paid although no answer was kept. */
-  readonly usage: ReportedUsage | null;
-  readonly cost: number | null;
-  readonly durationMilliseconds: number;
-}
-
-/**
- * Notes how a try failed and what it cost; returns the tries of this call. An older attempt of the same turn is noted too, since it was paid; a repeated note changes nothing.
- * @param beside what is written in the same transaction, told those tries
- */
-export async function recordModelFailure(
-  sql: Database,
-  failure: ModelFailure,
-  beside: (open: Transaction, tries: Attempts) => Promise<void> = () => Promise.resolve(),
-): Promise<Attempts> {
-  const { turn, callNumber, attempt, kind, evidence, status, message } = failure;
-  return writeAsTurn(sql, turn, async (writer) => {
-    const end = { ...failure, failure: { kind, evidence, message } };
-    const call = stepOf(failure);
-    if (await endAttempt(writer, call, end))
-      await writer.event('model_call_failed', { callNumber, attempt, kind, status });
-    const tries = await readAttempts(writer.sql, call);
-    await beside(writer.sql, tries);
-    return tries;
-  });
-}
-
 export interface AnswerToStore {
   readonly turn: TurnReference;
   readonly callNumber: number;
@@ -200,7 +164,7 @@ export async function storeAnswer(sql: Database, answer: AnswerToStore): Promise
 /** Two tries were paid for one answer: the row and the sums show it. */
 async function recordSuperseded(writer: TurnWriter, answer: AnswerToStore): Promise<null> {
   const { callNumber, attempt } = answer;
-  const failure = { kind: 'superseded', evidence: 'superseded' };
+  const failure = { kind: 'superseded', evidence: 'superseded' } as const;
   if (await endAttempt(writer, stepOf(answer), { ...answer, failure }))
     await writer.event('model_call_failed', { callNumber, attempt, kind: 'superseded', status: null });
   return null;

@@ -11,7 +11,6 @@ import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { staleEpoch } from '../messages/waiting.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
-import { onlySteps } from '../turns/turn-limits.ts';
 
 export { readPlanSource } from './plan-source.ts';
 export type { PlanSource } from './plan-source.ts';
@@ -44,7 +43,7 @@ export interface FitCheck {
   readonly steps: number;
 }
 
-type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration' | 'reported' | 'limits'> &
+type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration' | 'reported'> &
   CalibrationColumns & {
     readonly epoch: number;
     readonly headEntryId: string | null;
@@ -53,8 +52,6 @@ type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration
     readonly usage: ReportedUsage | null;
     readonly answer: string | null;
     readonly since: string | null;
-    readonly limits: SpendingLimits | null;
-    readonly stepLimit: number;
   };
 
 /**
@@ -74,7 +71,7 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
       not t.command_only and exists (
         select from messages q
         where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'message' and q.mode = 'steer') as steers,
-      t.limits, (s.content -> 'limits' ->> 'steps')::int as step_limit, t.steps + c.steps as steps
+      t.limits, t.steps + c.steps as steps
     from conversations c
     join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
     join agent_snapshots s on s.hash = t.snapshot_hash
@@ -90,21 +87,7 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
         and m.model = t.model
     where c.id = ${turn.conversationId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turn.turnId}`);
-  const {
-    epoch,
-    headEntryId,
-    view,
-    fixed,
-    usage,
-    answer,
-    since,
-    limits,
-    factor,
-    frameTokens,
-    samples,
-    stepLimit,
-    ...rest
-  } = row;
+  const { epoch, headEntryId, view, fixed, usage, answer, since, factor, frameTokens, samples, ...rest } = row;
   if (epoch !== turn.epoch) throw staleEpoch(turn, epoch);
   if (headEntryId === null) {
     throw new StoreError('entry_not_found', `conversation ${turn.conversationId} has no entries`);
@@ -119,7 +102,6 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
       usage === null || since === null || answer === null
         ? null
         : { usage, answer: parseMeasurements(answer), since: parseMeasurements(since) },
-    limits: limits ?? onlySteps(stepLimit),
   };
 }
 

@@ -176,12 +176,12 @@ export interface BranchCommandEnd {
 /**
  * A turn for a change of branch that ends without it (stopped, refused, failed) has served it all the same: another such turn
  * would begin forever, and no message would ever be taken.
- * @param stopped the stops that the turn takes, and whether Temporal's own cancel stops all that waits
+ * @param stops those that the turn takes
  */
 export async function endBranchCommand(
   writer: TurnWriter,
   outcome: TurnOutcome,
-  stopped: { readonly stops: readonly string[]; readonly cancelled: boolean },
+  stops: readonly string[],
 ): Promise<BranchCommandEnd> {
   const { sql, turn } = writer;
   const [command] = await sql<{ id: string; served: boolean; changed: boolean }[]>`
@@ -196,7 +196,7 @@ export async function endBranchCommand(
   if (command === undefined) return { kind: 'none', takenBack: 0 };
   if (command.changed) return { kind: 'changed', takenBack: 0 };
   if (!command.served && (await consume(writer, command.id))) await tellRefusal(writer, command.id, `turn_${outcome}`);
-  return { kind: 'not_changed', takenBack: await takeBackStopped(writer, command.id, stopped) };
+  return { kind: 'not_changed', takenBack: await takeBackStopped(writer, command.id, stops) };
 }
 
 /**
@@ -206,16 +206,16 @@ export async function endBranchCommand(
 async function takeBackStopped(
   { sql, turn }: TurnWriter,
   commandId: string,
-  { stops, cancelled }: { readonly stops: readonly string[]; readonly cancelled: boolean },
+  stops: readonly string[],
 ): Promise<number> {
   const { count } = await sql`
     update messages m set follows_id = ${commandId}, consumed_at = holdfast_now()
     where m.conversation_id = ${turn.conversationId} and m.consumed_at is null and m.kind = 'message'
       and m.position > (
         select f.position from messages f where f.conversation_id = m.conversation_id and f.id = ${commandId})
-      and (${cancelled} or m.position <= (
+      and m.position <= (
         select max(s.position) from messages s
-        where s.conversation_id = m.conversation_id and s.id = any(${[...stops]})))`;
+        where s.conversation_id = m.conversation_id and s.id = any(${[...stops]}))`;
   return count;
 }
 

@@ -15,6 +15,7 @@ import { appendMessages } from '../messages/take-messages.ts';
 import { measurementsText } from './measurement-columns.ts';
 import type { ConversationSettings } from '../messages/messages.ts';
 import { insertTurn } from '../turns/new-turn.ts';
+import { onlySteps } from '../turns/turn-limits.ts';
 import type { TurnSnapshot } from '../turns/new-turn.ts';
 import { finishTurn, raiseEpoch } from '../turns/open-work.ts';
 import { jsonText, plainText } from './stored-text.ts';
@@ -225,6 +226,7 @@ export class LogRecorder {
       snapshot,
       commandOnly: false,
       messages: 0,
+      limits: onlySteps(snapshot.snapshot.limits.steps),
     });
     const writer = this.source.writer(reference);
     const { agent, model, policy } = snapshot.snapshot;

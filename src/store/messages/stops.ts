@@ -15,18 +15,17 @@ export interface StoppedRows {
 /**
  * What had come by the newest stop that waits. Read by one statement: a stop that comes later than it, with messages before it,
  * waits for the turn that follows.
- * @param cancelled by Temporal's own cancel, which writes no row: it stops all that waits
  */
-export async function readStopped({ sql, turn }: Writer, cancelled: boolean): Promise<StoppedRows> {
+export async function readStopped({ sql, turn }: Writer): Promise<StoppedRows> {
   const rows = await sql<{ readonly id: string; readonly kind: MessageKind }[]>`
     select id, kind from messages m
     where conversation_id = ${turn.conversationId} and consumed_at is null
       and (kind in ('stop', 'compact') or (kind = 'message' and (mode = 'steer' or exists (
         select from messages f
         where f.conversation_id = m.conversation_id and f.id = m.follows_id and f.turn_id = ${turn.turnId}))))
-      and (${cancelled} or position <= (
+      and position <= (
         select max(s.position) from messages s
-        where s.conversation_id = ${turn.conversationId} and s.consumed_at is null and s.kind = 'stop'))
+        where s.conversation_id = ${turn.conversationId} and s.consumed_at is null and s.kind = 'stop')
     order by position`;
   const idsOf = (wanted: MessageKind): string[] => rows.flatMap(({ id, kind }) => (kind === wanted ? [id] : []));
   return {

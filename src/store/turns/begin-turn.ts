@@ -52,8 +52,8 @@ export type BegunTurn =
       readonly stopRequested: boolean;
       readonly messages: number;
       readonly snapshot: AgentSnapshot;
-      /** What it may use; `null`: only its steps are limited. */
-      readonly limits: SpendingLimits | null;
+      /** What it may use. */
+      readonly limits: SpendingLimits;
     }
   | { readonly kind: 'nothing_waiting' };
 

@@ -1,9 +1,12 @@
 import type { TurnResult } from '../../turn/activity-values.ts';
+import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
 import type { WindowBreakdown } from '../../context/plan/plan.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import { endBranchCommand } from '../conversations/change-branch.ts';
 import type { BranchCommandEnd } from '../conversations/change-branch.ts';
 import type { Database } from '../database/database.ts';
+import { insertMessage } from '../messages/messages.ts';
+import type { MessageInput } from '../messages/messages.ts';
 import { consumeCommands, readWaiting, staleEpoch } from '../messages/waiting.ts';
 import type { ContextUsage } from './open-work.ts';
 import { abandonCompaction, closeToolCalls, finishTurn, raiseEpoch, setActiveTurn } from './open-work.ts';
@@ -20,7 +23,7 @@ export interface EndTurnRequest {
   readonly reason: string | null;
   readonly breakdown: WindowBreakdown | null;
   readonly contextUsage?: ContextUsage | null;
-  /** Temporal's own cancel came: what waits is stopped too. Default: none came. */
+  /** Temporal's own cancel came: it becomes a stop of all that waits. Default: none came. */
   readonly cancelled?: boolean;
 }
 
@@ -73,12 +76,13 @@ async function end(
       from turns t where id = ${turnId}`;
     if (row === undefined) throw staleEpoch(turn, writer.conversation.epoch);
     if (row.outcome !== null) return 'ended';
-    const stopped = await readStopped(writer, cancelled);
-    const mayGoOn = request.outcome === 'completed' && !row.commandOnly && !cancelled && stopped.stops.length === 0;
+    if (cancelled) await insertMessage(writer.sql, cancelOf(turn));
+    const stopped = await readStopped(writer);
+    const mayGoOn = request.outcome === 'completed' && !row.commandOnly && stopped.stops.length === 0;
     if (mayGoOn && (await readWaiting(writer.sql, conversationId)).isSteered) return 'messages_waiting';
     // Settled first: on the branch that was not left, nothing of what was sent to the other one may stand.
     const change: BranchCommandEnd = row.commandOnly
-      ? await endBranchCommand(writer, request.outcome, { stops: stopped.stops, cancelled })
+      ? await endBranchCommand(writer, request.outcome, stopped.stops)
       : { kind: 'none', takenBack: 0 };
     const messages = change.kind === 'not_changed' ? [] : stopped.messages;
     const isCutShort = request.outcome === 'completed' && messages.length + change.takenBack > 0;
@@ -98,6 +102,16 @@ async function end(
     await raiseEpoch(writer.sql, conversationId);
     return 'ended';
   });
+}
+
+function cancelOf({ conversationId, turnId }: TurnReference): MessageInput {
+  return {
+    id: `cancel of ${turnId}`,
+    conversationId,
+    kind: 'stop',
+    content: [],
+    measurements: NO_MEASUREMENTS,
+  };
 }
 
 /** Of a command that was stopped, the reason says what became of it: carried out, with nothing to do, or (`null`) not carried out. */

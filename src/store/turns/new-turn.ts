@@ -56,7 +56,7 @@ interface NewTurn extends BeginTurnRequest {
   readonly snapshot: TurnSnapshot;
   readonly commandOnly: boolean;
   readonly messages: number;
-  readonly limits?: SpendingLimits | null;
+  readonly limits: SpendingLimits;
 }
 
 /** The row of a turn that begins. What its conversation used before is taken off its sums (view `turn_usage`). */
@@ -70,7 +70,7 @@ export async function insertTurn(sql: Transaction, start: NewTurn): Promise<void
     select ${turn.turnId}, ${turn.conversationId}, ${turn.epoch}, ${workflowId}, ${runId}, ${runId},
       ${start.scheduledAt ?? null}, ${start.workerIdentity}, ${snapshot.agent}, ${snapshot.model}, ${snapshot.policy.name},
       ${await storeSnapshot(sql, start.snapshot)}, ${start.commandOnly}, ${start.messages},
-      ${start.limits == null ? null : jsonText(start.limits)}::text::json,
+      ${jsonText(start.limits)}::text::json,
       c.compactions_over, -c.model_calls, -c.input_tokens, -c.cache_read_tokens, -c.cache_write_tokens, -c.output_tokens,
       -c.cost, -c.calls_of_unknown_cost, -c.steps, -c.tool_calls
     from conversations c where c.id = ${turn.conversationId}`;

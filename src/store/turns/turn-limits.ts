@@ -1,11 +1,5 @@
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
-import {
-  COUNTED_OF_CONVERSATION,
-  DEFAULT_NOTE_AT,
-  raiseOfConversation,
-  raisedLimits,
-  resumedLimits,
-} from '../../turn/spending.ts';
+import { COUNTED_OF_CONVERSATION, raiseOfConversation, raisedLimits, resumedLimits } from '../../turn/spending.ts';
 import type {
   ConversationCounts,
   Counts,
@@ -26,16 +20,14 @@ type Raise = Partial<ConversationCounts>;
 /**
  * What a turn that begins may use: what is configured, the conversation's limits with every raise of them so far. With a `resume`
  * it goes on where the task of its branch ended: what that turn left, within what was configured since, and this raise; what of it counts for the conversation is kept
- * with it. `null`: only its steps are limited.
+ * with it.
  */
 export async function limitsOfNewTurn(
   sql: Transaction,
   begin: { readonly conversationId: string; readonly snapshot: AgentSnapshot; readonly resumes: readonly string[] },
-): Promise<SpendingLimits | null> {
+): Promise<SpendingLimits> {
   const { conversationId, snapshot, resumes } = begin;
-  const configured = snapshot.limits.spending;
-  if (configured === undefined && resumes.length === 0) return null;
-  const base = configured ?? { turn: { steps: snapshot.limits.steps }, conversation: {}, noteAt: DEFAULT_NOTE_AT };
+  const base = snapshot.limits.spending ?? onlySteps(snapshot.limits.steps);
   // Most turns begin with neither a raise nor a limit that one could have raised.
   if (resumes.length === 0 && Object.keys(base.conversation).length === 0) return base;
   const raises = await sql<{ id: string; raise: Raise; counts: Raise }[]>`
@@ -64,16 +56,14 @@ export async function limitsOfNewTurn(
   };
 }
 
-/** What the turn may use; only its steps, where nothing else was configured. @throws StoreError `turn_not_found` */
+/** What the turn may use. @throws StoreError `turn_not_found` */
 export async function readLimits(sql: Queries, { turnId }: TurnReference): Promise<SpendingLimits> {
-  const [row] = await sql<{ limits: SpendingLimits | null; steps: number }[]>`
-    select limits, (s.content -> 'limits' ->> 'steps')::int as steps
-    from turns join agent_snapshots s on s.hash = snapshot_hash where id = ${turnId}`;
+  const [row] = await sql<{ limits: SpendingLimits }[]>`select limits from turns where id = ${turnId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turnId}`);
-  return row.limits ?? onlySteps(row.steps);
+  return row.limits;
 }
 
-/** Nobody is told of them before they are reached. */
+/** Where nothing else was configured. Nobody is told of them before they are reached. */
 export function onlySteps(steps: number): SpendingLimits {
   return { turn: { steps }, conversation: {}, noteAt: 1 };
 }
@@ -92,7 +82,7 @@ export async function readEndedTurn(
       conversationId: string;
       ended: boolean;
       reason: string | null;
-      limits: SpendingLimits | null;
+      limits: SpendingLimits;
       steps: number;
       configured: Partial<Counts> | null;
     }[]
@@ -101,8 +91,7 @@ export async function readEndedTurn(
       limits, (s.content -> 'limits' ->> 'steps')::float8 as steps, s.content -> 'limits' -> 'spending' -> 'turn' as configured
     from turns join agent_snapshots s on s.hash = snapshot_hash where id = ${turnId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turnId}`);
-  const { reason, steps } = row;
-  const limits = row.limits ?? { turn: { steps }, conversation: {} };
+  const { reason, limits, steps } = row;
   const turn = await readTurnCounts(sql, turnId);
   const conversation = await readConversationCounts(sql, row.conversationId, row.ended ? 0 : turn.wallTime);
   const used = { turn, conversation: { ...conversation, idleTime: 0 } };

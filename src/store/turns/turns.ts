@@ -12,7 +12,6 @@ import { parseMeasurements } from '../log/measurement-columns.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import { usageOf } from '../attempts/usage.ts';
 import type { TurnUsage } from '../attempts/usage.ts';
-import { onlySteps } from './turn-limits.ts';
 import { waitReasonOf } from './waits.ts';
 
 export { beginTurn } from './begin-turn.ts';
@@ -107,7 +106,7 @@ interface SnapshotColumns {
   readonly snapshot: AgentSnapshot;
   readonly fallbacks: readonly GivenUpModel[];
   readonly fixed: string;
-  readonly limits: SpendingLimits | null;
+  readonly limits: SpendingLimits;
   readonly commandOnly: boolean;
 }
 
@@ -129,9 +128,8 @@ export async function readSnapshot(
     select s.content as snapshot, t.fallbacks, s.fixed, t.limits, t.command_only
     from turns t join agent_snapshots s on s.hash = t.snapshot_hash where t.id = ${turnId}`;
   if (row === undefined) throw turnNotFound(turnId);
-  const { fallbacks: givenUp } = row;
+  const { fallbacks: givenUp, limits } = row;
   const snapshot = withModelInForce(row.snapshot, givenUp.length);
-  const limits = row.limits ?? onlySteps(row.snapshot.limits.steps);
   return { snapshot, givenUp, fixed: parseMeasurements(row.fixed), limits, commandOnly: row.commandOnly };
 }
 
