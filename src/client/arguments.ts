@@ -126,7 +126,7 @@ export function issuesOf({ issues }: z.ZodError): readonly z.core.$ZodIssue[] {
   return issues.flatMap((issue) => {
     const nearest =
       issue.code === 'invalid_union' ? issue.errors.find(([first]) => (first?.path.length ?? 0) > 0) : undefined;
-    return nearest?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })) ?? [issue];
+    return nearest?.map((inner) => Object.assign({}, inner, { path: [...issue.path, ...inner.path] })) ?? [issue];
   });
 }
 
