@@ -67,8 +67,8 @@ const fork = ({ client }: TurnHarness, { conversationId }: SentMessage) =>
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'messages and runs of a turn',
-    options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 12 } } },
-    task: `${READ} 20 times, one by one`,
+    options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 8 } } },
+    task: `${READ} 10 times, one by one`,
     between: [
       // What was sent before a turn begins is taken as it begins.
       [
@@ -82,7 +82,7 @@ export const SCENARIOS: readonly Scenario[] = [
       /^compactContext: insert entries, insert events, update messages/u,
       /^compactContext: insert entries, insert events$/u,
     ],
-    end: { outcome: 'budget_exhausted', reason: 'tool_call_limit', steps: 12 },
+    end: { outcome: 'budget_exhausted', reason: 'tool_call_limit', steps: 8 },
   },
   {
     name: 'R31 a compaction',
@@ -90,7 +90,7 @@ export const SCENARIOS: readonly Scenario[] = [
       ...QUEUES,
       agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true, limits: { steps: 60, noteAt: 0.05 } },
     },
-    task: `${READ} 22 times, one by one`,
+    task: `${READ} 14 times, one by one`,
     before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
     between: [[/^summarize/u, rememberPumps]],
     reaches: [
