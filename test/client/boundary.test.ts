@@ -106,7 +106,7 @@ test('arguments that make no sense are refused with method, name, value and what
     ]),
     [
       () => client.conversation.send({ conversationId, content: loosely([{ type: 'text', text: 7 }]) }),
-      'conversation.send: content must be a text, or a list of texts, images and files',
+      'conversation.send: content.0.text must be a text',
     ],
     [
       async () => firstOf(client.conversation.watch({ conversationId, afterSequence: -1 })),
