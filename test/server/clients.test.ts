@@ -1,19 +1,18 @@
 /** Clients that others wrote: each completes a task with an approval, a compaction and a killed worker. */
-import { spawn } from 'node:child_process';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
-import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 import { createOpenResponses } from '@ai-sdk/open-responses';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { streamText } from 'ai';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { freePort } from '../../src/local/ports.ts';
-import { EXECUTABLE } from '../cli/run-cli.ts';
+import { respond, startHttpServer } from '../support/http-server.ts';
+import type { HttpServer, ReceivedRequest } from '../support/http-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startWorkerProcess } from '../support/worker-process.ts';
+import { openAcpx, said } from './acpx.ts';
 import { startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
@@ -29,36 +28,18 @@ let harness: ServerHarness;
 beforeAll(async () => {
   harness = await startServerHarness({
     agent: AGENT,
+    temporalAddress: inject('shortHistoryTemporalAddress'),
     server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [], links: [] } },
   });
 });
 afterAll(async () => harness.stop());
 
 const CLIENTS: Readonly<Record<string, (task: string) => Promise<string>>> = {
-  async acp(task) {
-    const { PATH = '', HOME = '' } = process.env;
-    const env = { PATH, HOME, ...harness.environment };
-    const agent = spawn(process.execPath, [EXECUTABLE, 'acp'], { cwd: harness.workspace, env });
-    agent.stderr.resume();
-    onTestFinished(() => void agent.kill('SIGKILL'));
-    const said = { agent_message_chunk: '', agent_thought_chunk: '' };
-    const output = Readable.toWeb(agent.stdout) as ReadableStream<Uint8Array>;
-    const editor = client({ name: 'editor' })
-      .onNotification(methods.client.session.update, ({ params: { update } }) => {
-        if (update.sessionUpdate !== 'agent_message_chunk' && update.sessionUpdate !== 'agent_thought_chunk') return;
-        if (update.content.type === 'text') said[update.sessionUpdate] += update.content.text;
-      })
-      .onRequest(methods.client.session.requestPermission, () => ({
-        outcome: { outcome: 'selected', optionId: 'approve' },
-      }))
-      .connect(ndJsonStream(Writable.toWeb(agent.stdin), output));
-    await editor.agent.request(methods.agent.initialize, { protocolVersion: 1 });
-    const { session } = methods.agent;
-    const { sessionId } = await editor.agent.request(session.new, { cwd: harness.workspace, mcpServers: [] });
-    await editor.agent.request(session.prompt, { sessionId, prompt: [{ type: 'text', text: task }] });
-    // This editor does not say that it shows compactions.
-    expect(said.agent_thought_chunk).toMatch(/The context was compacted from [\d,]+ to [\d,]+ tokens/);
-    return said.agent_message_chunk;
+  async acpx(task) {
+    const updates = await (await openAcpx(harness)).prompt(task);
+    // It does not say that it shows compactions.
+    expect(said(updates, 'agent_thought_chunk')).toMatch(/The context was compacted from [\d,]+ to [\d,]+ tokens/);
+    return said(updates, 'agent_message_chunk');
   },
 
   async openai(task) {
@@ -91,6 +72,9 @@ const CLIENTS: Readonly<Record<string, (task: string) => Promise<string>>> = {
   },
 };
 
+const sentTo = ({ requests }: HttpServer, path: string): string =>
+  requests.map((request) => (request.path === path ? request.text : '')).join('');
+
 const taskOf = (name: string): string =>
   [
     `Call write_file with {"path": "${name}.txt", "content": "x"}`,
@@ -99,40 +83,89 @@ const taskOf = (name: string): string =>
     'Say all done',
   ].join('\n');
 
+interface Exported {
+  readonly resourceSpans?: readonly {
+    readonly resource: { readonly attributes: readonly { key: string; value: { stringValue?: string } }[] };
+    readonly scopeSpans: readonly { readonly spans: readonly { readonly traceId: string; readonly name: string }[] }[];
+  }[];
+}
+
+/** Spans of a turn by the worker that sent them. */
+function tracesIn(requests: readonly ReceivedRequest[]): Map<string, Record<string, string[]>> {
+  const traces = new Map<string, Record<string, string[]>>();
+  for (const { resource, scopeSpans } of requests.flatMap(({ body }) => (body as Exported).resourceSpans ?? [])) {
+    const worker = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+    for (const { traceId, name } of scopeSpans.flatMap(({ spans }) => spans)) {
+      const trace = traces.get(traceId) ?? {};
+      traces.set(traceId, { ...trace, [worker]: [...(trace[worker] ?? []), name] });
+    }
+  }
+  return traces;
+}
+
 test(
-  'an ACP client, the openai SDK, the AI SDK and an MCP client, and the worker shows its metrics',
-  { timeout: 180_000 },
+  'acpx, the openai SDK, the AI SDK and an MCP client; the workers show their metrics, and send one trace per turn',
+  { timeout: 300_000 },
   async () => {
     const { client, workspace } = harness;
     await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: AGENT } }));
+    const collector = await startHttpServer((_request, response) => respond(response, 200, {}));
+    onTestFinished(() => collector.close());
+    const telemetry = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    };
     const port = await freePort();
     const worker = await startWorkerProcess(harness, {
-      OTEL_METRICS_EXPORTER: 'prometheus',
+      ...telemetry,
+      OTEL_SERVICE_NAME: 'killed',
+      OTEL_METRICS_EXPORTER: 'prometheus,otlp',
       OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+      OTEL_METRIC_EXPORT_TIMEOUT: '1000',
     });
     const names = Object.keys(CLIENTS);
     const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name))));
-    const isRunning = waitUntil('all commands run', async () => {
-      // Open Responses has no word for an approval: its users decide elsewhere.
-      for (const { conversationId, call, arguments: json } of (await client.decisions.listWaiting()).items) {
-        if (/openai|aiSdk/.test(json)) await client.decisions.approve({ conversationId, call }).catch(() => undefined);
-      }
-      const files = await readdir(workspace);
-      return names.every((name) => files.includes(`${name}.started`));
-    });
+    const isRunning = waitUntil(
+      'all commands run',
+      async () => {
+        // Open Responses has no word for an approval: its users decide elsewhere.
+        for (const { conversationId, call, arguments: json } of (await client.decisions.listWaiting()).items) {
+          if (/openai|aiSdk/.test(json))
+            await client.decisions.approve({ conversationId, call }).catch(() => undefined);
+        }
+        const files = await readdir(workspace);
+        return names.every((name) => files.includes(`${name}.started`));
+      },
+      180_000,
+    );
     await Promise.race([isRunning, answers.then(() => expect.unreachable('a task ended early'))]);
     const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     for (const name of ['holdfast_compactions_total', 'holdfast_event_loop_delay', 'holdfast_database_', 'temporal_']) {
       expect(shown).toContain(name);
     }
+    await waitUntil('metrics were sent', () => sentTo(collector, '/v1/metrics').includes('holdfast.compactions'));
     worker.kill('SIGKILL');
-    await harness.startWorker();
+    const next = await startWorkerProcess(harness, { ...telemetry, OTEL_SERVICE_NAME: 'next' });
     for (const answer of await answers) expect(answer).toMatch(/all done\s*$/);
+    next.kill('SIGTERM');
+    await next.exited;
     const { items } = await client.conversation.list();
     expect(items.map(({ turn }) => [turn?.outcome, (turn?.compactions ?? 0) > 0])).toEqual(
       names.map(() => ['completed', true]),
     );
     const lost = await harness.database`select 1 from holdfast.tool_calls where outcome = 'outcome_unknown'`;
     expect(lost).toHaveLength(names.length);
+    const traces = tracesIn(collector.requests);
+    for (const { conversationId, turn } of items) {
+      const runs = await client.log.events({ conversationId, kinds: ['turn_continued'] });
+      expect(runs.items.length).toBeGreaterThan(0);
+      expect(traces.get(turn?.turnId.replaceAll('-', '') ?? '')).toEqual({
+        killed: expect.arrayContaining(['chat', 'execute_tool', 'summarize', 'commitCompaction']),
+        next: expect.arrayContaining(['chat', 'execute_tool', 'endTurn']),
+      });
+    }
+    expect(sentTo(collector, '/v1/traces')).not.toContain('all done');
   },
 );
