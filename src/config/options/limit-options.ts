@@ -94,7 +94,7 @@ export const turnLimits = z
       .meta({ description: 'Hard limits of all turns of a conversation.' }),
     repeatedCalls: positive.optional().meta({
       description:
-        'How often the same call may return the same result in a row, while no other call returns a new one. Raise it for an agent that polls.',
+        'Equal results of one call that end the turn, unless another call returned something new in between. Raise it for an agent that polls.',
       unit: 'tool calls',
       defaultText: `${DEFAULT_AGENT.limits.repeatedCalls}`,
     }),

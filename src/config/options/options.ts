@@ -95,12 +95,12 @@ export const agentOptions = z.strictObject({
     .array(z.string().min(1))
     .optional()
     .meta({ description: 'Rules that are in every request word for word.', defaultText: 'none' }),
-  skills: z
-    .record(z.string().min(1), z.string().min(1))
-    .optional()
-    .meta({ description: 'Instructions for kinds of work, by name. They are in every request.', defaultText: 'none' }),
+  skills: z.record(z.string().min(1), z.string().min(1)).optional().meta({
+    description: 'Named instructions. All are in every request; none is loaded on demand.',
+    defaultText: 'none',
+  }),
   variables: z.record(z.string().min(1), z.string()).optional().meta({
-    description: 'Values that the agent may need, by name. Only presets with `namedBlocks` show them.',
+    description: 'Values that the agent may need, by name. Only presets with `namedBlocks` show them: `wolffish`.',
     defaultText: 'none',
   }),
   tools: z

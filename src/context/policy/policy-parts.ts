@@ -157,7 +157,8 @@ export const summary = object({
     .nullable()
     .default(null),
   splitTurn: z.enum(['together', 'separate']).default('together').meta({
-    description: 'Whether history and the beginning of a split turn share one summary, if both fit into one request.',
+    description:
+      'Whether history and the beginning of a split turn (`keep.splitTurns`) share one summary, if both fit into one request.',
   }),
   maximumOutput: amount('Longest summary.'),
   turnPrefixOutput: amount('Longest separate summary of the beginning of a split turn. `null`: as `maximumOutput`.')
@@ -184,7 +185,8 @@ export const summary = object({
     .default(0)
     .meta({ description: 'Smallest room for a summary, however small the window.', unit: 'tokens' }),
   of: z.enum(['dropped', 'shortened']).default('dropped').meta({
-    description: 'What a summary covers: dropped messages, or messages that are shortened in place.',
+    description:
+      'What a summary covers: `dropped` messages, which leave the view, or `shortened` ones, which stay and are clipped, as in `wolffish`.',
   }),
   placement: z.enum(['first', 'after_first_message', 'end']).default('first').meta({
     description: 'Place of the summary in the view.',

@@ -49,7 +49,7 @@ const characterCounting = object({
   }),
   reported: z.enum(['plus_estimate', 'alone', 'higher']).default('plus_estimate').meta({
     description:
-      "How the provider's count of the newest call is used. `plus_estimate` adds an estimate of later entries, `alone` does not. `higher` takes the larger of the reported input and the estimate of everything.",
+      "For presets that count as a published design does. How the provider's count of the newest call is used. `plus_estimate` adds an estimate of later entries, `alone` does not. `higher` takes the larger of the reported input and the estimate of everything.",
     defaultText: '`plus_estimate`',
   }),
   unreported: z.enum(['estimate', 'wait']).default('estimate').meta({
@@ -65,7 +65,7 @@ const keep = object({
   ).default({ tokens: 0 }),
   splitTurns: z.boolean().default(true).meta({
     description:
-      'Whether a cut may fall inside a turn. A single turn that is larger than the tail is split in any case.',
+      'Whether a cut may split a turn: its beginning is summarized, its end stays. A single turn that is larger than the tail is split in any case.',
   }),
   tailReaches: z.enum(['at_most', 'at_least']).default('at_most').meta({
     description: 'Whether the tail stays within its budget or includes the entry that exceeds it.',
@@ -164,7 +164,9 @@ export const policyShape = {
   requestStubs: requestStubs.nullable().default(null).meta({
     description: 'Shows results that say nothing new as one line. `null`: shows all.',
   }),
-  namedBlocks: z.boolean().default(false).meta({ description: 'Whether the system prompt consists of named blocks.' }),
+  namedBlocks: z.boolean().default(false).meta({
+    description: 'Whether each part of the system prompt stands between tags with its name, as in `wolffish`.',
+  }),
   placeholders: placeholderTexts.nullable().default(null).meta({
     description:
       'Texts in place of what is clipped, stripped or cleared. `null`: the built-in texts, which say how to recall it.',
