@@ -33,8 +33,13 @@ const FILLS: readonly {
   { name: 'size known, other refusals at 90 % or more', overflow: 1.05, other: (share) => 0.9 + share / 10 },
 ];
 
-/** Wordings of all kinds, and those of public issue threads whose collector had not read the rules. */
-const SETS = ['wordings.jsonl', 'issue-threads.jsonl'].map((name) => new URL(name, import.meta.url));
+/**
+ * Wordings of all kinds, and two lists of public issue threads whose collectors had not read the rules. The rules were corrected by the
+ * first two and never by the third.
+ */
+const SETS = ['wordings.jsonl', 'issue-threads.jsonl', 'unseen-threads.jsonl'].map(
+  (name) => new URL(name, import.meta.url),
+);
 
 /**
  * `npm run bench -- error-wordings [file]`: how many overflows of a list are found, and how many other refusals are taken for
