@@ -43,7 +43,8 @@ it('what a conversation is comes from who imports it, and nothing of it from the
     select agent, content ->> 'workspace' as workspace, (content ->> 'allowCommands')::boolean as allows,
       content -> 'tools' as tools, workflow_id, outcome, limits
     from turns join agent_snapshots on hash = snapshot_hash where conversation_id = ${conversationId}`;
-  const of = { agent: 'careful', workspace: '/ours', allows: false, tools: [], outcome: 'completed', limits: null };
+  const limits = { turn: { steps: 1 }, conversation: {}, noteAt: 1 };
+  const of = { agent: 'careful', workspace: '/ours', allows: false, tools: [], outcome: 'completed', limits };
   const turn = { ...of, workflowId: `import:${conversationId}` };
   expect(turns).toEqual([turn, turn]);
   const [waiting] =
