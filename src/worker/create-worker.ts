@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { PayloadCodec } from '@temporalio/common';
+import { describeError } from '../activities/runtime/failures.ts';
 import { withAgents } from '../config/configuration.ts';
 import type { DefinedAgent } from '../config/definitions.ts';
 import { given } from '../config/environment.ts';
@@ -130,7 +131,18 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     crashOrders: environment['HOLDFAST_CRASH_ORDERS'],
     logger,
   });
-  await serveProbes(worker, environment, logger);
+  // Not every program awaits `ended`: a worker that fails must end neither in silence nor with exit code 0.
+  worker.ended.catch((error: unknown) => {
+    logger.error(describeError(error), 'the worker failed');
+    process.exitCode = 1;
+  });
+  try {
+    await serveProbes(worker, environment, logger);
+  } catch (error) {
+    worker.shutdown();
+    await worker.ended;
+    throw error;
+  }
   endOnSignals(worker, { signals: options.shutdownSignals ?? ['SIGINT', 'SIGTERM'], graceMilliseconds });
   return worker;
 }
