@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { classifyError } from '../../src/models/errors/classify.ts';
 import { windowToLearn, withLearnedLimits } from '../../src/models/errors/learned-window.ts';
 import type { ErrorVerdict } from '../../src/models/model-client.ts';
 
@@ -23,6 +24,23 @@ describe('which window an error teaches', () => {
     ['a limit that is no window', { actual: 140_000, limit: 100_000 }, undefined],
   ])('%s', (_, given, expected) => {
     expect(windowToLearn(overflow(given), { known, estimatedInput: 145_000 })).toBe(expected);
+  });
+
+  test.each([
+    ['prompt is too long: 147000 tokens > 131072 maximum', 131_072],
+    ["Input tokens (147000) plus max_tokens (8192) exceed the model's context window", undefined],
+  ])('"%s" teaches a window, but no maximum of the output', (message, expected) => {
+    const error = {
+      provider: 'unknown',
+      status: 400,
+      headers: {},
+      body: { error: { message } },
+      text: undefined,
+      streamed: false,
+    };
+    const verdict = classifyError(error, 0, { estimatedTokens: 145_000, window: 200_000 });
+    expect(verdict.kind).toBe('overflow');
+    expect(windowToLearn(verdict, { known, estimatedInput: 145_000 })).toBe(expected);
   });
 
   test('no other failure teaches one', () => {

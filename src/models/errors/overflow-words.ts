@@ -60,7 +60,8 @@ export function countsOf({ text }: ErrorSignals): Pick<ErrorVerdict, 'actual' | 
   const [first = 0, second = 0] = counts;
   if (counts.length !== 2 || first === second) return {};
   const limit = Math.min(first, second);
-  return { actual: Math.max(first, second), limit, window: limit };
+  // Beside words of an output, the smaller number may be the output's own maximum.
+  return { actual: Math.max(first, second), limit, ...(!OUTPUT.test(text) && { window: limit }) };
 }
 
 /** Counts of provider and estimate are further apart only when one was misread or is about something else. */
