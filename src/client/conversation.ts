@@ -63,6 +63,7 @@ export function summarizeTurn(row: TurnRow): TurnSummary {
     reason: row.reason,
     explanation: row.outcome === null ? null : explainOutcome(row.outcome, row.reason, row),
     model: row.model,
+    preset: row.preset,
     givenUp: row.givenUp,
     commandOnly: row.commandOnly,
     tookMessages: row.tookMessages,

@@ -45,7 +45,7 @@ export function startWebhooks(options: WebhookOptions): { end(): Promise<void> }
   const takeDue = async (): Promise<void> => {
     for (;;) {
       const room = Math.min(TAKEN_AT_ONCE, MOST_UNDER_WAY - underWay.size);
-      if (room <= 0) return;
+      if (room <= 0 || isEnding) return;
       const due = await takeDueDeliveries(options.database, [...new Set(underWay.values())], room);
       due.forEach(begin);
       if (due.length < room) return;

@@ -33,7 +33,7 @@ test('files of text become text, PDFs stay, and what no model reads is refused',
     { ...image(PNG), mediaType: 'image/png', width: 3, height: 2 },
   ]);
   const refused: readonly (readonly [MessagePart, RegExp])[] = [
-    [image(Buffer.from('heron')), /an image of the message is none that models read: give the bytes of a PNG/],
+    [image(Buffer.from('heron')), /part 1 of the message is no image that models read: give the bytes of a PNG/],
     [
       file('application/zip', words),
       /the file notes is of type application\/zip: models read application\/pdf and text/,

@@ -80,6 +80,7 @@ export const turnSummary = z
     /** In force: the agent's own, or a fallback. */
     model: z.string(),
     /** Models that were given up for a fallback, oldest first. */
+    preset: z.string(),
     givenUp: listOf(z.object({ model: z.string(), callNumber: count, reason: z.string() })),
     /** A compaction or a change of branch in an idle conversation: no task, so there is none to resume, but for `tookMessages`. */
     commandOnly: z.boolean(),

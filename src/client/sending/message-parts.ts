@@ -16,26 +16,28 @@ export function messageParts(content: MessageContent): readonly ContentPart[] {
   return parts.map(readablePart);
 }
 
-function readablePart(part: MessagePart): ContentPart {
+function readablePart(part: MessagePart, index: number): ContentPart {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
-      return readableImage(part.data);
+      return readableImage(part.data, index);
     case 'file':
       return readableFile(part);
   }
 }
 
 /** Type and size as the bytes say: what a sender says of them decides no estimate. */
-function readableImage(data: string): ContentPart {
-  const picture = measurePicture(Buffer.from(data, 'base64'));
+function readableImage(data: string, index: number): ContentPart {
+  const bytes = Buffer.from(data, 'base64');
+  const picture = measurePicture(bytes);
   if (picture === undefined)
     throw new HoldfastClientError(
       'invalid_argument',
-      'an image of the message is none that models read: give the bytes of a PNG, JPEG, GIF or WebP in base64',
+      `part ${index} of the message is no image that models read: give the bytes of a PNG, JPEG, GIF or WebP in base64`,
     );
-  return { type: 'image', ...picture, data };
+  // Vendors take neither line breaks nor the other alphabet of base64.
+  return { type: 'image', ...picture, data: bytes.toString('base64') };
 }
 
 /**
@@ -50,9 +52,15 @@ type File = Extract<MessagePart, { type: 'file' }>;
 
 function readableFile(file: File): ContentPart {
   if (file.mediaType === 'application/pdf') {
-    const { mediaType, name, data } = file;
-    const bytes = Buffer.from(data, 'base64');
-    return { type: 'file', mediaType, name, data, pages: isPdf(bytes) ? countPages(bytes) : 1 };
+    const { mediaType, name } = file;
+    const bytes = Buffer.from(file.data, 'base64');
+    return {
+      type: 'file',
+      mediaType,
+      name,
+      data: bytes.toString('base64'),
+      pages: isPdf(bytes) ? countPages(bytes) : 1,
+    };
   }
   if (!isReadAsText(file.mediaType))
     throw new HoldfastClientError(

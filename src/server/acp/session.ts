@@ -60,9 +60,7 @@ export class AcpSession {
   async load(isReplayed: boolean): Promise<void> {
     const conversation = await this.#options.client.conversation.get(this.#of);
     const { agent, model, turn } = conversation;
-    // A turn that has not begun has chosen nothing yet.
-    const inForce = turn === null ? null : await this.#options.client.log.context(this.#of);
-    this.choices = { agent, ...(model !== null && { model }), ...(inForce !== null && { preset: inForce.preset }) };
+    this.choices = { agent, ...(model !== null && { model }), ...(turn !== null && { preset: turn.preset }) };
     this.isStarted = true;
     this.#shownEvent = conversation.eventCount;
     this.#shownEntry = conversation.entryCount;

@@ -32,6 +32,7 @@ const COMMAND_TURN: TurnSummary = {
   outcome: 'completed',
   reason: null,
   explanation: null,
+  preset: 'default',
   model: 'simulator/sim-32k',
   givenUp: [],
   commandOnly: true,

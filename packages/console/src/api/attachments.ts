@@ -8,8 +8,8 @@ export async function withFiles(text: string, files: readonly File[]): Promise<s
 
 async function partOf(file: File): Promise<MessagePart> {
   const data = await base64(file);
-  // The server refuses what no model reads.
-  if (file.type.startsWith('image/')) return { type: 'image', data };
+  // The server refuses what no model reads; an SVG is read as text.
+  if (file.type.startsWith('image/') && file.type !== 'image/svg+xml') return { type: 'image', data };
   const mediaType = file.type === 'application/pdf' ? file.type : 'text/plain';
   return { type: 'file', mediaType, name: file.name, data };
 }

@@ -3,7 +3,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { wantsKey } from '../api/problem.ts';
 import { logOut } from '../api/request.ts';
 import { useWaitingCalls } from '../api/waiting.ts';
-import { LogIn } from '../text/failure.tsx';
+import { Failure, LogIn } from '../text/failure.tsx';
 
 /** What every page stands in. */
 export function Frame() {
@@ -22,7 +22,7 @@ export function Frame() {
           <Link to="/search">Search</Link>
           <Link to="/inbox">Inbox {waiting > 0 && <Waiting number={waiting} hasMore={data?.hasMore === true} />}</Link>
         </nav>
-        {error === null && <LogOut />}
+        {(error === null || !wantsKey(error)) && <LogOut />}
       </header>
       <main>
         {error !== null && wantsKey(error) && <LogIn error={error} />}
@@ -35,9 +35,12 @@ export function Frame() {
 function LogOut() {
   const leave = useMutation({ mutationFn: logOut });
   return (
-    <button type="button" className="link log-out" disabled={leave.isPending} onClick={() => leave.mutate()}>
-      Log out
-    </button>
+    <>
+      <button type="button" className="link log-out" disabled={leave.isPending} onClick={() => leave.mutate()}>
+        Log out
+      </button>
+      {leave.error !== null && <Failure error={leave.error} />}
+    </>
   );
 }
 

@@ -7,16 +7,16 @@ const PAGE = 500;
 /** What the charts of a conversation's window show; `undefined` until there is a call. */
 export function useWindow(conversationId: string) {
   const of = ['of-conversation', conversationId];
-  const { data, error, hasPreviousPage, fetchPreviousPage, isFetchingPreviousPage } = useInfiniteQuery({
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: [...of, 'model-calls'],
     initialPageParam: {},
     queryFn: ({ pageParam }) =>
       read('/conversations/{conversationId}/model-calls', { conversationId, limit: PAGE, ...pageParam }),
-    getPreviousPageParam: ({ items: [first], hasMore }) =>
+    // A refetch begins with the newest page and goes on from there, so earlier calls are its next pages.
+    getNextPageParam: ({ items: [first], hasMore }) =>
       hasMore && first !== undefined ? { before: nameOfCall(first) } : undefined,
-    getNextPageParam: () => undefined,
   });
-  const calls = data?.pages.flatMap(({ items }) => items) ?? [];
+  const calls = data?.pages.toReversed().flatMap(({ items }) => items) ?? [];
   const { data: summaries } = useQuery({
     queryKey: [...of, 'summaries'],
     queryFn: () => read('/conversations/{conversationId}/summaries', { conversationId }),
@@ -27,9 +27,9 @@ export function useWindow(conversationId: string) {
     enabled: calls.length > 0,
   });
   const readEarlier = (): void => {
-    if (!isFetchingPreviousPage) void fetchPreviousPage();
+    if (!isFetchingNextPage) void fetchNextPage();
   };
-  return { calls, summaries: summaries?.items ?? [], context, error, hasEarlier: hasPreviousPage, readEarlier };
+  return { calls, summaries: summaries?.items ?? [], context, error, hasEarlier: hasNextPage, readEarlier };
 }
 
 /** As addresses and cursors write it. */
