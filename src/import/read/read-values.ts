@@ -109,5 +109,9 @@ async function findValues(file: string, counter: ImportCounter) {
 function formatOfFile(file: string, values: readonly unknown[]): SessionFormat {
   const format = formatOfMost(values.slice(0, DECIDING_VALUES));
   if (format !== null) return format;
-  throw new SessionFileError('session_format_unknown', `${file} is no session of a known format.`, FORMATS_SAID);
+  throw new SessionFileError(
+    'session_format_unknown',
+    `${file} is no session of a known format, or it is cut off.`,
+    FORMATS_SAID,
+  );
 }

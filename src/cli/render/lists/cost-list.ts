@@ -34,7 +34,7 @@ export function costListLines(
         formatCount(row.cacheRead),
         formatCount(row.cacheWrite),
         formatCount(row.output),
-        `${formatCount(row.repeatedCalls)}, ${formatCost(row.repeatedCost)}`,
+        row.repeatedCalls === 0 ? '' : `${formatCount(row.repeatedCalls)}, ${formatCost(row.repeatedCost)}`,
         costCell(row),
       ]),
     ),
