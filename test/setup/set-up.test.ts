@@ -31,7 +31,7 @@ describe('set-up', () => {
   });
 
   test('two at once: one works, the other waits and then has nothing to do', async () => {
-    await project.setNpm(`sleep 1\n${LINK_PACKAGES}`);
+    await project.setNpm(`sleep 3\n${LINK_PACKAGES}`);
     const outcomes = await Promise.all([setUp(), setUp()]);
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
     expect(await project.npmCalls()).toBe(1);
