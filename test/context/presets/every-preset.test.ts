@@ -103,11 +103,13 @@ describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))(
     { policy, runs: RUNS },
   );
 
-  test.runIf(policy.name === 'default')('five compactions are reached often enough to mean something', () => {
-    const { passes, exhausted } = playAll();
-    expect(passes.filter((count) => count >= 5).length).toBeGreaterThan(3);
-    expect(exhausted).toBe(0);
-  });
+  if (policy.name === 'default') {
+    test('five compactions are reached often enough to mean something', () => {
+      const { passes, exhausted } = playAll();
+      expect(passes.filter((count) => count >= 5).length).toBeGreaterThan(3);
+      expect(exhausted).toBe(0);
+    });
+  }
 
   // A forced pass may clip a plan or a message for good, because nothing else is left to shrink.
   testEachPass(
