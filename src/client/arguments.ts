@@ -51,6 +51,12 @@ export function oneOf(...values: readonly string[]): z.ZodType {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` });
 }
 
+/** An object with these fields and no others: one that is misspelt is refused, and not left out in silence. */
+export function exactly<Shape extends z.ZodRawShape>(shape: Shape) {
+  const unknown = `is not accepted: there are ${Object.keys(shape).join(', ')}`;
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : undefined) });
+}
+
 /** Not by its class: a signal may come from another realm or library. */
 export const signal = z.custom<AbortSignal>(
   (value) => typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value,
@@ -60,9 +66,9 @@ export const signal = z.custom<AbortSignal>(
 const part = z.discriminatedUnion(
   'type',
   [
-    z.object({ type: z.literal('text'), text }),
-    z.object({ type: z.literal('image'), data: text }),
-    z.object({ type: z.literal('file'), mediaType: text, name: text, data: text }),
+    exactly({ type: z.literal('text'), text }),
+    exactly({ type: z.literal('image'), data: text }),
+    exactly({ type: z.literal('file'), mediaType: text, name: text, data: text }),
   ],
   { error: 'must be an object whose type is text, image or file' },
 );
@@ -121,12 +127,20 @@ export const conversationChoices = {
   user: userName.optional(),
 };
 
+interface ArgumentIssue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
 /** What is wrong with arguments: of a value that may be one of several kinds, with the kind that it is nearest to. */
-export function issuesOf({ issues }: z.ZodError): readonly z.core.$ZodIssue[] {
+export function issuesOf({ issues }: Pick<z.core.$ZodError, 'issues'>): readonly ArgumentIssue[] {
   return issues.flatMap((issue) => {
+    const { path, message } = issue;
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...path, key], message }));
     const nearest =
       issue.code === 'invalid_union' ? issue.errors.find(([first]) => (first?.path.length ?? 0) > 0) : undefined;
-    return nearest?.map((inner) => Object.assign({}, inner, { path: [...issue.path, ...inner.path] })) ?? [issue];
+    if (nearest === undefined) return [{ path, message }];
+    return issuesOf({ issues: nearest }).map((inner) => ({ ...inner, path: [...path, ...inner.path] }));
   });
 }
 

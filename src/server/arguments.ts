@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { pathArguments } from '../client/api/endpoint.ts';
 import type { Endpoint } from '../client/api/endpoint.ts';
-import { issuesOf } from '../client/arguments.ts';
+import { exactly, issuesOf } from '../client/arguments.ts';
 import { RequestError } from './problem.ts';
 import type { FieldProblem } from './problem.ts';
 
@@ -18,7 +18,7 @@ export function argumentReader<Shape extends z.ZodRawShape>(endpoint: {
   const { method, path, idempotencyKey, body } = endpoint;
   const names = pathArguments(path);
   // Once: zod compiles a parser for each schema, which takes longer than most requests.
-  const schema = z.strictObject(endpoint.arguments);
+  const schema = exactly(endpoint.arguments);
   /** @throws RequestError `invalid_argument`, `body_not_json` */
   return async (context: Context): Promise<z.output<typeof schema>> => {
     const inPath = Object.fromEntries(names.map((name) => [name, [context.req.param(name) ?? '']]));
@@ -41,14 +41,7 @@ export function argumentReader<Shape extends z.ZodRawShape>(endpoint: {
 export function checked<Schema extends z.ZodObject>(schema: Schema, value: unknown): z.output<Schema> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
-  const accepted = Object.keys(schema.shape);
-  throw refused(
-    issuesOf(error).flatMap((issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => ({ field: key, message: `is not accepted: there are ${accepted.join(', ')}` }))
-        : [{ field: issue.path.map(String).join('.'), message: issue.message }],
-    ),
-  );
+  throw refused(issuesOf(error).map(({ path, message }) => ({ field: path.map(String).join('.'), message })));
 }
 
 export function refused(fields: readonly FieldProblem[]): RequestError {

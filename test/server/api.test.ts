@@ -170,6 +170,12 @@ test('wrong requests are refused with a code, the field and what to do', async (
     'invalid_argument',
     'task.0.type',
   ]);
+  const cached = { type: 'text', text: 'x', cache: true };
+  expect(await refused('POST', '/v1/conversations', { task: [cached] })).toEqual([
+    400,
+    'invalid_argument',
+    'task.0.cache',
+  ]);
   expect(await refused('POST', '/v1/conversations', { task: 'x', root: true })).toEqual([
     400,
     'invalid_argument',

@@ -5,7 +5,7 @@ const SQL = encodeURIComponent("'; drop table holdfast.events; --");
 const NESTED = `{"task":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
 const ESCAPES = '\u001B[2J\u202E<script>alert(1)</script>';
 
-export const FILE = { type: 'file', mediaType: 'text/plain', name: `../../${ESCAPES}`, data: 'eA==', pages: 0 };
+export const FILE = { type: 'file', mediaType: 'text/plain', name: `../../${ESCAPES}`, data: 'eA==' };
 
 /** Method, path, body and headers; status and code. */
 export const HOSTILE: readonly [string, [string, string, string?, Record<string, string>?], [number, string]][] = [
@@ -98,6 +98,12 @@ export const AT_OTHER_DOORS: readonly [string, string, object | string, [number,
   ['a number as input', '/v1/responses', { ...CREATE, input: 7 }, [400, 'invalid_argument']],
   ['nothing as an item', '/v1/responses', { ...CREATE, input: [null] }, [400, 'invalid_argument']],
   ['a result of a call that is gone', '/v1/responses', { ...CREATE, input: [CALL_GONE] }, [400, 'invalid_argument']],
+  [
+    'an unknown field of a part',
+    '/v1/responses',
+    { ...CREATE, input: [{ role: 'user', content: [{ type: 'input_text', text: 'x', cache: true }] }] },
+    [400, 'input.0.content.0.cache'],
+  ],
   [
     'an unknown response',
     '/v1/responses',

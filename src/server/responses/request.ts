@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonForm } from '../../client/answer-form.ts';
+import { exactly, issuesOf } from '../../client/arguments.ts';
 import type { MessagePart } from '../../client/arguments.ts';
 import { checked, refused } from '../arguments.ts';
 import { readId } from './output.ts';
@@ -38,8 +39,8 @@ const conversation = z.union([z.uuid(), z.object({ id: z.uuid() }).transform(({ 
   error: 'is no conversation of this server',
 });
 const answerFormat = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('text') }),
-  z.strictObject({
+  exactly({ type: z.literal('text') }),
+  exactly({
     type: z.literal('json_schema'),
     name: z.string().default('answer'),
     schema: jsonForm,
@@ -47,12 +48,12 @@ const answerFormat = z.discriminatedUnion('type', [
     strict: z.boolean().nullable().default(null),
   }),
 ]);
-const fields = z.strictObject({
+const fields = exactly({
   model: z.string({ error: 'names the agent' }).min(1),
   input: z.union([z.string(), z.array(item)], { error: 'is a text or a list of items' }).nullish(),
   previous_response_id: z.string().nullish(),
   conversation: conversation.nullish(),
-  text: z.strictObject({ format: answerFormat.nullish() }).nullish(),
+  text: exactly({ format: answerFormat.nullish() }).nullish(),
   stream: z.boolean().nullish(),
   background: z.boolean().nullish(),
   include: z.array(z.string()).nullish(),
@@ -88,7 +89,11 @@ export function readRequest(body: Readonly<Record<string, unknown>>): Asked {
     ...items.slice(ownItem, ownItem + 1).flatMap(({ id }) => readId(String(id)) ?? []),
   ];
   if (places.length > 1) throw refusedInput('goes on in two ways: previous_response_id, conversation or own items');
-  return { ...asked, continued: places[0] ?? null, content: items.slice(ownItem + 1).flatMap(contentOf) };
+  return {
+    ...asked,
+    continued: places[0] ?? null,
+    content: items.flatMap((each, place) => (place > ownItem ? contentOf(each, place) : [])),
+  };
 }
 
 /** @throws RequestError `invalid_argument` */
@@ -100,23 +105,32 @@ export function readResponseId(id: string, field: string): ResponseReference {
 
 const DATA = /^data:(?<mediaType>[^;,]+)(?:;[^;,]+)*;base64,(?<data>.*)$/su;
 
+/** What clients send beside an image or a file, and what is of no effect here. */
+const besides = { detail: z.string().nullish(), file_id: z.null().optional() };
 const part = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('input_text'), text: z.string() }),
-  z.object({ type: z.literal('input_image'), image_url: z.string() }),
-  z.object({ type: z.literal('input_file'), filename: z.string().default('file'), file_data: z.string() }),
+  exactly({ type: z.literal('input_text'), text: z.string() }),
+  exactly({ type: z.literal('input_image'), image_url: z.string(), ...besides }),
+  exactly({ type: z.literal('input_file'), filename: z.string().default('file'), file_data: z.string(), ...besides }),
 ]);
+const ofUser = z.looseObject({ role: z.literal('user') });
 
 /** A message of the user, the one item that a request may bring. */
-const inputMessage = z.object({
+const inputMessage = exactly({
   type: z.literal('message').optional(),
   role: z.literal('user'),
+  id: z.string().nullish(),
+  status: z.string().nullish(),
   content: z.union([z.string().transform((text) => [{ type: 'input_text' as const, text }]), z.array(part)]),
 });
 
 /** @throws RequestError `invalid_argument` for what is no message of the user */
-function contentOf(given: unknown): MessagePart[] {
-  const { data } = inputMessage.safeParse(given);
+function contentOf(given: unknown, place: number): MessagePart[] {
+  const { data, error } = inputMessage.safeParse(given);
   if (data !== undefined) return data.content.map(toPart);
+  if (ofUser.safeParse(given).success) {
+    const within = (path: readonly PropertyKey[]): string => ['input', place, ...path].map(String).join('.');
+    throw refused(issuesOf(error).map(({ path, message }) => ({ field: within(path), message })));
+  }
   throw refusedInput(
     'holds what is no message of the user: continue with previous_response_id, conversation, or items of this server',
   );
