@@ -87,12 +87,17 @@ export class DecisionMethods {
     });
   }
 
-  /** Calls that were decided in all conversations of the client's tenant, newest first. @param options.limit at most 500. Default: 100 */
-  listMade(options: { readonly limit?: number } = {}): Promise<Page<DecidedCall>> {
+  /**
+   * Calls that were decided in all conversations of the client's tenant, newest first.
+   * @param options.limit at most 500. Default: 100
+   * @param options.before the last call of the page before, as `<conversationId>/<call>`
+   */
+  listMade(options: { readonly limit?: number; readonly before?: string } = {}): Promise<Page<DecidedCall>> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('decisions.listMade', options, async () => {
       const limit = Math.min(options.limit ?? 100, MOST_LISTED);
-      return pageOf(await listMadeDecisions(database, { tenant, limit: limit + 1 }), limit);
+      const before = options.before === undefined ? {} : { before: parseCursor(options.before) };
+      return pageOf(await listMadeDecisions(database, { tenant, limit: limit + 1, ...before }), limit);
     });
   }
 

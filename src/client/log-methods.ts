@@ -114,26 +114,36 @@ export class LogMethods {
 
   /**
    * Which facts of the originals that left the window, or that it shows shorter, it no longer says, and whether recall finds them.
+   * @param options.compactionId the window as this compaction left it. Default: the window as it is
    * @param options.limit facts that recall is asked for. Default: 50
+   * @throws HoldfastClientError `entry_not_found` for a compaction that the conversation does not have
    */
-  audit(options: OfConversation & { readonly limit?: number }): Promise<SummaryAudit> {
+  audit(options: OfConversation & { readonly compactionId?: string; readonly limit?: number }): Promise<SummaryAudit> {
     const { boundary, database } = this.#context;
     return boundary.call('log.audit', options, async () => {
-      const { conversationId, limit = 50 } = options;
+      const { conversationId, compactionId, limit = 50 } = options;
       // Of one that is not there nothing would be hidden.
       await requireConversation(database, conversationId);
-      return auditSummaries(database, conversationId, { limit });
+      return auditSummaries(database, conversationId, { limit, ...definedOf({ compactionId }) });
     });
   }
 
-  /** The newest events of the timeline, in order; of some kinds, or of all. @param options.limit default: 500 */
+  /**
+   * The newest events of the timeline, in order; of some kinds, or of all.
+   * @param options.beforeSequence only those before it
+   * @param options.limit default: 500
+   */
   events(
-    options: OfConversation & { readonly kinds?: readonly string[]; readonly limit?: number },
+    options: OfConversation & {
+      readonly kinds?: readonly string[];
+      readonly beforeSequence?: number;
+      readonly limit?: number;
+    },
   ): Promise<Page<TimelineEvent>> {
     const { boundary, database } = this.#context;
     return boundary.call('log.events', options, async () => {
-      const { limit = 500 } = options;
-      const read = await listNewestEvents(database, { ...options, limit: limit + 1 });
+      const { limit = 500, beforeSequence: before, ...of } = options;
+      const read = await listNewestEvents(database, { ...of, ...definedOf({ before }), limit: limit + 1 });
       await knownConversation(database, options.conversationId, read);
       return pageOf(read.map(timelineEvent), limit, 'last');
     });

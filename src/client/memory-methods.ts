@@ -54,6 +54,7 @@ export class MemoryMethods {
    * @param options.scope `agent`, `user` or `workspace`. Default: all
    * @param options.name of the agent or the user, or path of the workspace. Default: all of the scope
    * @param options.all also those that were superseded or have expired. Default: false
+   * @param options.before id of the last memory of the page before
    * @param options.limit at most 500. Default: 100
    */
   list(
@@ -61,13 +62,16 @@ export class MemoryMethods {
       readonly scope?: 'agent' | 'user' | 'workspace';
       readonly name?: string;
       readonly all?: boolean;
+      readonly before?: string;
       readonly limit?: number;
     } = {},
   ): Promise<Page<StoredMemory>> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('memory.list', options, async () => {
-      const limit = Math.min(options.limit ?? 100, MOST_MEMORIES);
-      return pageOf(await listMemoriesOf(database, { ...options, tenant, limit: limit + 1 }), limit);
+      const { limit: wanted = 100, before: beforeId, ...of } = options;
+      const limit = Math.min(wanted, MOST_MEMORIES);
+      const page = { ...of, ...definedOf({ beforeId }), tenant, limit: limit + 1 };
+      return pageOf(await listMemoriesOf(database, page), limit);
     });
   }
 

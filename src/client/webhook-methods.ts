@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { definedOf } from '../context/policy/defined-of.ts';
 import {
   deleteWebhook,
   insertWebhook,
@@ -51,12 +52,18 @@ export class WebhookMethods {
     return boundary.call('webhooks.delete', options, () => deleteWebhook(database, tenant, options.webhookId));
   }
 
-  /** Deliveries that were given up after a day of tries, the newest first. @param options.limit at most 500. Default: 50 */
-  listFailed(options: { readonly limit?: number } = {}): Promise<Page<FailedDelivery>> {
+  /**
+   * Deliveries that were given up after a day of tries, the newest first.
+   * @param options.before id of the last delivery of the page before
+   * @param options.limit at most 500. Default: 50
+   */
+  listFailed(options: { readonly before?: string; readonly limit?: number } = {}): Promise<Page<FailedDelivery>> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('webhooks.listFailed', options, async () => {
-      const limit = Math.min(options.limit ?? 50, MOST_LISTED);
-      return pageOf(await listFailedDeliveries(database, tenant, limit + 1), limit);
+      const { before: beforeId, limit: wanted = 50 } = options;
+      const limit = Math.min(wanted, MOST_LISTED);
+      const page = { ...definedOf({ beforeId }), tenant, limit: limit + 1 };
+      return pageOf(await listFailedDeliveries(database, page), limit);
     });
   }
 

@@ -8,8 +8,9 @@ import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
 import { serveHealth } from '../../src/worker/health.ts';
 import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { insertMemory } from '../support/insert-memory.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { startServerHarness } from './server-harness.ts';
+import { readInPages, startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
 let harness: ServerHarness;
@@ -243,6 +244,35 @@ test('both read the same, and what a server answers is what its schemas say', as
     const { result } = ENDPOINTS[name as keyof typeof ENDPOINTS];
     // Parsed, an answer loses what its schema does not name.
     expect([name, result.parse(answer)]).toEqual([name, answer]);
+  }
+});
+
+test('a list goes on where its page ended', async () => {
+  const { client, database } = harness;
+  const { conversationId, ...task } = await client.start('Say one');
+  await task.result();
+  const memory = { kind: 'fact', origin: 'user', scope: 'agent', scopeName: 'default', tenant: 'default' } as const;
+  for (const text of ['One.', 'Two.', 'Three.']) await insertMemory(database, { ...memory, id: newId(), text });
+  const { webhookId } = await client.webhooks.create({ url: 'https://example.org/hook' });
+  await database`
+    insert into holdfast.webhook_deliveries (webhook_id, tenant, conversation_id, event, body, due_at)
+    select ${webhookId}, 'default', ${conversationId}, 'turn_ended', '{}', null from generate_series(1, 3)`;
+  const lists = [
+    readInPages({ list: (page) => remote.memory.list(page), next: ({ id }) => ({ before: id }) }),
+    readInPages({ list: (page) => remote.webhooks.listFailed(page), next: (of) => ({ before: of.deliveryId }) }),
+    readInPages({
+      list: (page) => remote.decisions.listMade(page),
+      next: (of) => ({ before: `${of.conversationId}/${of.call}` }),
+    }),
+    readInPages({
+      list: (page) => remote.log.events({ conversationId, ...page }),
+      next: ({ sequence: beforeSequence }) => ({ beforeSequence }),
+      isNewestLast: true,
+    }),
+  ];
+  for (const { whole, pages } of await Promise.all(lists)) {
+    expect(whole.length).toBeGreaterThan(2);
+    expect(pages).toEqual(whole);
   }
 });
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Page } from '../../src/client/page.ts';
 import { localAccess } from '../../src/server/access.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { startServer } from '../../src/server/start-server.ts';
@@ -88,6 +89,32 @@ export async function callServer(
   const answer = { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   checkDocumented(method, path, answer);
   return answer;
+}
+
+interface PagedList<Item, Cursor> {
+  readonly list: (page: Partial<Cursor> & { readonly limit?: number }) => Promise<Page<Item>>;
+  /** What the page after an item is asked for with. */
+  readonly next: (item: Item) => Cursor;
+  /** Its pages go back in time, each in order. */
+  readonly isNewestLast?: boolean;
+}
+
+/** A list at once, and in pages of one. */
+export async function readInPages<Item, Cursor extends object>({
+  list,
+  next,
+  isNewestLast = false,
+}: PagedList<Item, Cursor>): Promise<{ readonly whole: readonly Item[]; readonly pages: readonly Item[] }> {
+  const { items: whole } = await list({});
+  const pages: Item[] = [];
+  for (let from: Partial<Cursor> = {}; ;) {
+    const { items, hasMore } = await list({ ...from, limit: 1 });
+    pages.push(...items);
+    const [item] = items;
+    if (!hasMore || item === undefined || pages.length > whole.length)
+      return { whole, pages: isNewestLast ? pages.toReversed() : pages };
+    from = next(item);
+  }
 }
 
 export interface ServerEvent {

@@ -82,6 +82,31 @@ it('lists facts of entries that left the window which it no longer says, and whe
   expect(audit.found).toBe(audit.askedFor);
 });
 
+it('tells of each compaction what its window said no more, also when a newer one says it again', async () => {
+  const turn = await turnAboutNests();
+  const commit = async (text: string, cut?: CompactionPlan) => {
+    const { compaction } = await plan(sql, turn, cut);
+    const { compactionId } = compaction;
+    await commitCompaction(sql, commitRequest(turn, compactionId, { summary: { ...SUMMARY, text } }));
+    return { compactionId, limit: 50 };
+  };
+  await step(sql, turn, 3);
+  const first = await commit('The heron of Utrecht.');
+  await step(sql, turn, 4);
+  await step(sql, turn, 5);
+  const second = await commit('The heron of Utrecht; nest 4711.', planWithCut(6));
+  const of = async (options: { compactionId?: string; limit: number }) => {
+    const { compactionId, droppedEntries, missing } = await auditSummaries(sql, turn.conversationId, options);
+    return [compactionId, droppedEntries, missing.some(({ text: fact }) => fact === '4711')];
+  };
+  expect(await of(first)).toEqual([first.compactionId, 3, true]);
+  expect(await of(second)).toEqual([second.compactionId, expect.any(Number), false]);
+  expect(await of({ limit: 50 })).toEqual(await of(second));
+  const other = await startTurn(sql, 'Say one');
+  const foreign = auditSummaries(sql, other.conversationId, first);
+  await expect(foreign).rejects.toMatchObject({ code: 'entry_not_found' });
+});
+
 it('a fact that recall does not find is told from those that it finds', async () => {
   // 200 letters and more in one piece are taken for bytes, which the index leaves out.
   const bytes = [1, 2, 3]

@@ -243,7 +243,7 @@ const DECISIONS = {
     ...reads,
     path: '/decisions/made',
     summary: 'List calls that were decided in all conversations, newest first',
-    arguments: { limit },
+    arguments: { limit, before: text.optional() },
     result: pageOf(decidedCall),
   },
   'decisions.listStanding': {

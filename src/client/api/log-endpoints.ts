@@ -88,15 +88,22 @@ const LOG = {
   'log.audit': {
     ...reads,
     path: `${CONVERSATION}/audit`,
-    summary: 'List facts of the originals that the window no longer says, and search for up to `limit` (50) of them',
-    arguments: { ...ofConversation, limit },
+    summary:
+      'List facts of the originals that the window, as it is or as a compaction left it, no longer says, and search for up to `limit` (50)',
+    arguments: { ...ofConversation, compactionId: text.optional(), limit },
     result: summaryAudit,
+    refuses: ['entry_not_found'],
   },
   'log.events': {
     ...reads,
     path: `${CONVERSATION}/timeline`,
-    summary: 'List events of the timeline, the newest ones, in order',
-    arguments: { ...ofConversation, kinds: z.array(named, { error: 'must be a list' }).optional(), limit },
+    summary: 'List events of the timeline, the newest ones or the newest before one, in order',
+    arguments: {
+      ...ofConversation,
+      kinds: z.array(named, { error: 'must be a list' }).optional(),
+      beforeSequence: number,
+      limit,
+    },
     result: pageOf(timelineEvent),
   },
   'log.context': {
@@ -157,6 +164,7 @@ const MEMORY_AND_MODELS = {
       scope: oneOf('agent', 'user', 'workspace').optional(),
       name: named.optional(),
       all: flag.optional(),
+      before: text.optional(),
       limit,
     },
     result: pageOf(storedMemory),

@@ -70,7 +70,7 @@ export const WEBHOOK_ENDPOINTS = {
     path: '/webhook-failures',
     scope: 'admin',
     summary: 'List deliveries that were given up, newest first',
-    arguments: { limit: whole(1).optional() },
+    arguments: { before: text.optional(), limit: whole(1).optional() },
     result: pageOf(failedDelivery),
   },
   'webhooks.retry': {

@@ -52,11 +52,21 @@ export interface FailedDelivery {
   readonly createdAt: string;
 }
 
-export async function listFailedDeliveries(sql: Database, tenant: string, limit: number): Promise<FailedDelivery[]> {
+export async function listFailedDeliveries(
+  sql: Database,
+  { tenant, beforeId, limit }: { readonly tenant: string; readonly beforeId?: string; readonly limit: number },
+): Promise<FailedDelivery[]> {
+  if (beforeId !== undefined && !isId(beforeId)) return [];
+  const isEarlier =
+    beforeId === undefined
+      ? sql``
+      : sql`and (created_at, id) < (
+          select b.created_at, b.id from webhook_deliveries b where b.tenant = ${tenant} and b.id = ${beforeId})`;
   return sql<FailedDelivery[]>`
     select id as "deliveryId", webhook_id, conversation_id, event, attempts,
       coalesce(failure, '') as failure, iso_time(created_at) as "createdAt"
-    from webhook_deliveries where tenant = ${tenant} and due_at is null order by created_at desc, id limit ${limit}`;
+    from webhook_deliveries where tenant = ${tenant} and due_at is null ${isEarlier}
+    order by created_at desc, id desc limit ${limit}`;
 }
 
 /** Tries again, as often as at first. @returns whether it had been given up */

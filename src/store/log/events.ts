@@ -25,16 +25,22 @@ export async function listEvents(
     order by number limit ${request.limit ?? 500}`;
 }
 
-/** The newest events, of some kinds or of all, in order; at most `limit`. */
+/** The newest events, or the newest before a number, of some kinds or of all, in order; at most `limit`. */
 export async function listNewestEvents(
   sql: Database,
-  request: { readonly conversationId: string; readonly kinds?: readonly string[]; readonly limit: number },
+  request: {
+    readonly conversationId: string;
+    readonly kinds?: readonly string[];
+    readonly before?: number;
+    readonly limit: number;
+  },
 ): Promise<EventRow[]> {
-  const { conversationId, kinds, limit } = request;
+  const { conversationId, kinds, before, limit } = request;
   if (!isId(conversationId)) return [];
   const rows = await sql<EventRow[]>`
     select number, kind, turn_id, data, iso_time(created_at) as "createdAt" from events
     where conversation_id = ${conversationId} ${kinds === undefined ? sql`` : sql`and kind = any(${[...kinds]})`}
+      ${before === undefined ? sql`` : sql`and number < ${before}`}
     order by number desc limit ${limit}`;
   return rows.reverse();
 }

@@ -31,6 +31,8 @@ export interface ProjectionSource {
   readonly snapshot: AgentSnapshot;
   readonly givenUp: readonly GivenUpModel[];
   readonly headSequence: number;
+  /** Where the view stands. */
+  readonly point: ViewPoint;
   /** The newest compaction that the projection takes into account; `null` when none was committed. */
   readonly compactionId: string | null;
 }
@@ -82,6 +84,29 @@ export async function readProjectionSourceOfCall(
   return readSource(sql, { ...(await pointAt(sql, row)), ...row }, turnId);
 }
 
+/**
+ * The same right after a compaction was committed, at the entry that marks it.
+ * @throws StoreError `entry_not_found`
+ */
+export async function readProjectionSourceOfCompaction(
+  sql: Database,
+  conversationId: string,
+  compactionId: string,
+): Promise<ProjectionSource> {
+  const found = isId(conversationId) && isId(compactionId);
+  const [row] = !found
+    ? []
+    : await sql<(ViewPoint & { readonly turnId: string })[]>`
+        select c.conversation_id, e.branch, e.id as head_entry_id, e.sequence as head_sequence, c.number as compactions,
+          t.compactions_over, c.turn_id
+        from compactions c join turns t on t.id = c.turn_id
+        join entries e on e.conversation_id = c.conversation_id and e.id = c.marker_entry_id
+        where c.conversation_id = ${conversationId} and c.id = ${compactionId}`;
+  if (row === undefined) throw noSuchEntry(conversationId, compactionId);
+  const { turnId, ...point } = row;
+  return readSource(sql, point, turnId);
+}
+
 /** The same for a conversation as it stands, with the snapshot of its newest turn; `null` before its first turn. */
 export async function readCurrentProjectionSource(
   sql: Database,
@@ -131,6 +156,7 @@ async function readSource(
     snapshot,
     givenUp,
     headSequence: point.headSequence,
+    point,
     compactionId: newest?.compactionId ?? null,
   };
 }

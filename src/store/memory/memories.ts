@@ -257,15 +257,23 @@ export async function listMemoriesOf(
     readonly name?: string;
     /** Also those that were superseded or have expired. Default: false. */
     readonly all?: boolean;
+    /** Id of the last memory of the page before. */
+    readonly beforeId?: string;
     readonly limit: number;
   },
 ): Promise<StoredMemory[]> {
-  const { tenant, scope, name, all, limit } = request;
+  const { tenant, scope, name, all, beforeId, limit } = request;
+  if (beforeId !== undefined && !isId(beforeId)) return [];
+  const isEarlier =
+    beforeId === undefined
+      ? sql``
+      : sql`and (m.created_at, m.id) < (
+          select b.created_at, b.id from memories b where b.tenant = ${tenant} and b.id = ${beforeId})`;
   return sql<StoredMemory[]>`
     select ${memoryColumns(sql)} from memories m
     where m.tenant = ${tenant} ${scope === undefined ? sql`` : sql`and m.scope = ${scope}`}
       ${name === undefined ? sql`` : sql`and m.scope_name = ${name}`}
-      ${all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`}
+      ${all === true ? sql`` : sql`and ${memoryIsInForce(sql)}`} ${isEarlier}
     order by m.created_at desc, m.id desc limit ${limit}`;
 }
 

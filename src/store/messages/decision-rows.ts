@@ -67,6 +67,13 @@ export interface CallOfConversation extends CallName {
   readonly conversationId: string;
 }
 
+/** The rest of a query for the place of a decision in a list. */
+function placeOf(sql: Queries, call: CallOfConversation): Fragment {
+  return sql`a.conversation_id, a.call_number, a.call_index from decisions a
+    where a.turn_id = ${turnNumbered(sql, call.conversationId, call.turnNumber)}
+      and a.call_number = ${call.callNumber} and a.call_index = ${call.callIndex}`;
+}
+
 /**
  * Of all conversations of a tenant, the one that waits longest first.
  * @param page.after the last call of the page before, whether it still waits or not
@@ -80,9 +87,7 @@ export async function listDecisionsOfTenant(
     after === undefined
       ? sql``
       : sql`and (d.requested_at, d.conversation_id, d.call_number, d.call_index) > (
-          select a.requested_at, a.conversation_id, a.call_number, a.call_index from decisions a
-          where a.turn_id = ${turnNumbered(sql, after.conversationId, after.turnNumber)}
-            and a.call_number = ${after.callNumber} and a.call_index = ${after.callIndex})`;
+          select a.requested_at, ${placeOf(sql, after)})`;
   return waitingRows(
     sql,
     sql`v.tenant = ${tenant} ${isLater}
@@ -101,11 +106,17 @@ type MadeDecisionOfAgent = Omit<DecisionOfAgent, 'requestedAt' | 'expiresAt'> & 
   readonly covered: boolean;
 };
 
-/** Of all conversations of a tenant, newest first. */
+/** Of all conversations of a tenant, newest first. @param page.before the last call of the page before */
 export async function listMadeDecisions(
   sql: Queries,
-  { tenant, limit }: { readonly tenant: string; readonly limit: number },
+  { tenant, limit, before }: { readonly tenant: string; readonly limit: number; readonly before?: CallOfConversation },
 ): Promise<MadeDecisionOfAgent[]> {
+  if (before !== undefined && !isId(before.conversationId)) return [];
+  const isEarlier =
+    before === undefined
+      ? sql``
+      : sql`and (d.decided_at, d.conversation_id, d.call_number, d.call_index) < (
+          select a.decided_at, ${placeOf(sql, before)})`;
   const rows = await sql<(Omit<MadeDecisionOfAgent, 'call'> & { readonly call: CallName })[]>`
     select d.conversation_id, d.agent, d.turn_id,
       json_build_object('turnNumber', ${turnNumber(sql)}, 'callNumber', d.call_number, 'callIndex', d.call_index) as call,
@@ -113,8 +124,8 @@ export async function listMadeDecisions(
       iso_time(d.decided_at) as "decidedAt", d.scope is not null and d.decision_id is null as covered
     from decisions d join tool_calls c using (conversation_id, turn_id, call_number, call_index)
       join turns t on t.id = d.turn_id join conversations v on v.id = d.conversation_id
-    where d.state in ('approved', 'denied', 'answered', 'expired') and v.tenant = ${tenant}
-    order by d.decided_at desc, d.conversation_id, d.call_number desc, d.call_index limit ${limit}`;
+    where d.state in ('approved', 'denied', 'answered', 'expired') and v.tenant = ${tenant} ${isEarlier}
+    order by d.decided_at desc, d.conversation_id desc, d.call_number desc, d.call_index desc limit ${limit}`;
   return rows.map((row) => Object.assign(row, { call: writeCallName(row.call) }));
 }
 

@@ -4,12 +4,11 @@ import { projectView, shownStubs } from '../../context/view/project-view.ts';
 import { readableText } from '../../context/log/readable-text.ts';
 import type { ProjectionInput } from '../../context/view/view.ts';
 import { onPath } from '../../store/conversations/branch-path.ts';
-import type { ViewPoint } from '../../store/conversations/branch-path.ts';
 import type { Database } from '../../store/database/database.ts';
 import { originalText, readableEntryText } from '../../store/log/entry-text.ts';
-import { readCurrentPoint } from '../../store/compactions/plan-source.ts';
 import { searchMemory } from '../../store/memory/recall-search.ts';
-import { readCurrentProjectionSource } from '../../store/log/view.ts';
+import { readCurrentProjectionSource, readProjectionSourceOfCompaction } from '../../store/log/view.ts';
+import type { ProjectionSource } from '../../store/log/view.ts';
 import { FACT_KINDS, factsIn } from './facts.ts';
 import type { FactKind } from './facts.ts';
 import { saysFact, searchedText } from './find-fact.ts';
@@ -55,19 +54,21 @@ interface HiddenFact {
  * Which facts of the originals that left the window, or that it shows shorter, it no longer says, and whether recall finds
  * them. What is a fact is decided by the rules of `facts.ts`, which share nothing with the prompts.
  *
+ * @param options.compactionId the window as this compaction left it. Default: the window as it is
  * @param options.limit facts that recall is asked for, spread over the kinds
+ * @throws StoreError `entry_not_found` for a compaction that the conversation does not have
  */
 export async function auditSummaries(
   sql: Database,
   conversationId: string,
-  { limit }: { readonly limit: number },
+  { compactionId, limit }: { readonly compactionId?: string; readonly limit: number },
 ): Promise<SummaryAudit> {
-  const [point, source] = await Promise.all([
-    readCurrentPoint(sql, conversationId),
-    readCurrentProjectionSource(sql, conversationId),
-  ]);
+  const source =
+    compactionId === undefined
+      ? await readCurrentProjectionSource(sql, conversationId)
+      : await readProjectionSourceOfCompaction(sql, conversationId, compactionId);
   const summary = source?.input.summary ?? null;
-  const hidden = point === null || source === null ? NOTHING_HIDDEN : await readHidden(sql, point, source.input);
+  const hidden = source === null ? NOTHING_HIDDEN : await readHidden(sql, source);
   const inSummary = searchedText(summary?.text ?? '', true);
   const notCarried = hidden.facts.filter((fact) => !saysFact(inSummary, fact));
   // What the window shows of entries are copies: only a summary says things in other words.
@@ -106,7 +107,7 @@ interface PathEntry {
 }
 
 /** Facts of all originals on the path that the window does not show whole. */
-async function readHidden(sql: Database, point: ViewPoint, input: ProjectionInput): Promise<Hidden> {
+async function readHidden(sql: Database, { point, input }: ProjectionSource): Promise<Hidden> {
   const inView = new Set(input.entries.map(({ id }) => id));
   const changed = new Set([...input.operations.map(({ entryId }) => entryId), ...shownStubs(input).keys()]);
   const facts = new Map<string, HiddenFact>();

@@ -14,19 +14,6 @@ function entry(sequence: number, kind: Entry['kind'], content: Entry['content'])
   return { ...none, ...at, kind, callNumber: 1, callIndex: kind === 'tool_result' ? 0 : null, content };
 }
 
-test('of the compactions of a branch, the newest is marked', () => {
-  const compaction = (sequence: number) => ({ ...entry(sequence, 'compaction', []), compactionId: `c${sequence}` });
-  const rows = rowsOf({
-    entries: [entry(1, 'user', []), compaction(2), entry(3, 'user', []), compaction(4), entry(5, 'user', [])],
-    events: [],
-    hasEarlier: false,
-    waitingCalls: [],
-    openTurnId: null,
-  });
-  const marked = rows.filter((row) => row.entry !== null && row.isNewestCompaction);
-  expect(marked.map(({ key }) => key)).toEqual(['e4']);
-});
-
 test('the timeline shows where a worker was lost and another one took over, between the entries', () => {
   const rows = rowsOf({
     entries: [

@@ -8,14 +8,12 @@ import { Dropped } from './dropped.tsx';
 interface CompactionCardProps {
   readonly conversationId: string;
   readonly compactionId: string;
-  /** The audit compares the window as it is: of an earlier compaction it would tell the same. */
-  readonly isNewest: boolean;
   /** Opens the original of an entry. */
   readonly open: (entryId: string) => void;
 }
 
 /** What one compaction made smaller, and its summary. */
-export function CompactionCard({ conversationId, compactionId, isNewest, open }: CompactionCardProps) {
+export function CompactionCard({ conversationId, compactionId, open }: CompactionCardProps) {
   const { data: summaries } = useQuery({
     queryKey: ['of-conversation', conversationId, 'summaries'],
     queryFn: () => read('/conversations/{conversationId}/summaries', { conversationId }),
@@ -44,11 +42,7 @@ export function CompactionCard({ conversationId, compactionId, isNewest, open }:
       )}
       {lineage !== undefined && <Targets lineage={lineage} open={open} />}
       {lineage !== undefined && <Originals lineage={lineage} open={open} />}
-      {isNewest ? (
-        <Dropped conversationId={conversationId} compactionId={compactionId} open={open} />
-      ) : (
-        <p className="quiet">The newest compaction shows what was dropped up to there.</p>
-      )}
+      <Dropped conversationId={conversationId} compactionId={compactionId} open={open} />
     </div>
   );
 }

@@ -13,12 +13,12 @@ interface DroppedProps {
   readonly open: (entryId: string) => void;
 }
 
-/** Facts of the originals that the window no longer says, looked for when it is unfolded. */
+/** Facts of the originals that the window no longer said after a compaction, looked for when it is unfolded. */
 export function Dropped({ conversationId, compactionId, open }: DroppedProps) {
   const [isWanted, setIsWanted] = useState(false);
   const { data, error } = useQuery({
     queryKey: ['audit', conversationId, compactionId],
-    queryFn: () => read('/conversations/{conversationId}/audit', { conversationId }),
+    queryFn: () => read('/conversations/{conversationId}/audit', { conversationId, compactionId }),
     enabled: isWanted,
   });
   return (

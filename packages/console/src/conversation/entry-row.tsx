@@ -14,13 +14,12 @@ export interface EntryRowProps {
   /** Opens the original of an entry. */
   readonly open: (entryId: string) => void;
   readonly calls: readonly CallOfEntry[];
-  readonly isNewestCompaction: boolean;
   /** No turn is open: branches may change. */
   readonly isIdle: boolean;
 }
 
 export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
-  const { conversationId, entry, calls, isNewestCompaction, open, isIdle } = props;
+  const { conversationId, entry, calls, open, isIdle } = props;
   const { kind, sequence, slot, content, createdAt, compactionId } = entry;
   if (kind === 'note' || kind === 'branch_summary') {
     return (
@@ -42,12 +41,7 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
       </header>
       <Parts content={content} />
       {compactionId !== null && (
-        <CompactionCard
-          conversationId={conversationId}
-          compactionId={compactionId}
-          isNewest={isNewestCompaction}
-          open={open}
-        />
+        <CompactionCard conversationId={conversationId} compactionId={compactionId} open={open} />
       )}
       {calls.map((each) => (
         <ToolCallCard key={each.call.index} open={open} {...each} />
@@ -58,9 +52,9 @@ export const EntryRow = memo(function EntryRow(props: EntryRowProps) {
 
 const SPEAKERS = { user: 'You', assistant: 'Agent', tool_result: 'Tool result', compaction: 'Compaction' } as const;
 
-/** Entries never change; only what became of their calls does, and whether a compaction is the newest. */
+/** Entries never change; only what became of their calls does. */
 function isUnchanged(before: EntryRowProps, after: EntryRowProps): boolean {
-  if (before.isIdle !== after.isIdle || before.isNewestCompaction !== after.isNewestCompaction) return false;
+  if (before.isIdle !== after.isIdle) return false;
   return before.calls.every(({ result, waits }, place) => {
     const other = after.calls[place];
     return other?.result?.entryId === result?.entryId && other?.waits === waits;

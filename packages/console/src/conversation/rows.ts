@@ -15,8 +15,6 @@ export type Row =
       readonly key: string;
       readonly entry: Entry;
       readonly calls: readonly CallOfEntry[];
-      /** Of the branch that the conversation goes on with. */
-      readonly isNewestCompaction: boolean;
     }
   | {
       readonly key: string;
@@ -72,7 +70,6 @@ function entryRows({ entries, waitingCalls, openTurnId }: RowsRequest): Extract<
   const results = new Map(entries.filter(isResult).map((entry) => [placeOf(entry, entry.callIndex), entry]));
   const asked = new Set(entries.filter(({ kind }) => kind === 'assistant').flatMap(placesOf));
   const waits = new Map(waitingCalls.map(({ call, kind, turnId }) => [`${turnId} ${ofTurn(call)}`, kind]));
-  const newest = entries.findLast(({ compactionId }) => compactionId !== null);
   return entries
     .filter((entry) => !isResult(entry) || !asked.has(placeOf(entry, entry.callIndex)))
     .map((entry) => {
@@ -83,7 +80,7 @@ function entryRows({ entries, waitingCalls, openTurnId }: RowsRequest): Extract<
         const wait = kind === undefined ? running : kind === 'question' ? 'waits for an answer' : 'waits for approval';
         return { call, result: results.get(place), waits: wait };
       });
-      return { key: entry.entryId, entry, calls, isNewestCompaction: entry === newest };
+      return { key: entry.entryId, entry, calls };
     });
 }
 

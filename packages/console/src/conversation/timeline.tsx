@@ -49,7 +49,6 @@ export function Timeline({ conversationId, rows, hasEarlier, readEarlier, isIdle
                   conversationId={conversationId}
                   entry={row.entry}
                   calls={row.calls}
-                  isNewestCompaction={row.isNewestCompaction}
                   open={open}
                   isIdle={isIdle}
                 />
