@@ -1,5 +1,7 @@
 import { pathArguments } from '../../src/client/api/endpoint.ts';
 import type { Endpoint } from '../../src/client/api/endpoint.ts';
+import { MCP_TOOLS } from '../../src/server/mcp-tools.ts';
+import type { McpTool } from '../../src/server/mcp-tools.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../support/insert-memory.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
@@ -58,6 +60,47 @@ export function requestOf(
     Object.entries(given).map(([name, value]): [string, string] => [name, String(value)]),
   );
   return [method.toUpperCase(), `/v1${address}?${query.toString()}`];
+}
+
+type Request = readonly [method: string, path: string, body?: object];
+
+/** What an MCP tool needs besides ids. */
+const TOOL_ARGUMENTS = { text: 'Say more', query: 'heron', decision: 'approve', call: '1.1.0', timeout_seconds: 0 };
+
+/** Requests that name these ids where no endpoint of the API does: cursors, bytes, responses and tools of MCP. */
+export function otherRequests(ids: Readonly<Record<string, string>>): readonly Request[] {
+  const { conversationId = '', messageId = '', entryId = '', memoryId = '' } = ids;
+  const call = `${conversationId}/1.1.0`;
+  const named = `${conversationId}_${messageId}`.replaceAll('-', '');
+  const previous = { previous_response_id: `resp_${named}` };
+  const continued = { conversation: conversationId };
+  const own = {
+    input: [
+      { type: 'message', id: `msg_${named}_1` },
+      { role: 'user', content: 'Say more' },
+    ],
+  };
+  const next = { model: 'default', input: 'Say more', background: true };
+  const compact = { model: 'default' };
+  return [
+    ['GET', `/v1/entries/${entryId}/content`],
+    ['GET', `/v1/conversations?before=${conversationId}`],
+    ['GET', `/v1/memories?before=${memoryId}`],
+    ['GET', `/v1/decisions?after=${call}`],
+    ['GET', `/v1/decisions/made?before=${call}`],
+    ['GET', `/v1/conversations/${conversationId}/events`],
+    ['GET', `/v1/responses/resp_${named}`],
+    ['POST', `/v1/responses/resp_${named}/cancel`],
+    ...[previous, continued, own].map((of): Request => ['POST', '/v1/responses', { ...next, ...of }]),
+    ...[previous, continued].map((of): Request => ['POST', '/v1/responses/compact', { ...compact, ...of }]),
+    ...Object.entries<McpTool>(MCP_TOOLS).flatMap(([name, { input }]) => {
+      const all = { ...TOOL_ARGUMENTS, conversation_id: conversationId, message_id: messageId, entry_id: entryId };
+      const given = Object.fromEntries(Object.entries(all).filter(([key]) => key in input));
+      const params = { name, arguments: given };
+      const isNaming = 'conversation_id' in input || 'entry_id' in input;
+      return isNaming ? [['POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }] as const] : [];
+    }),
+  ];
 }
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
