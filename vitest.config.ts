@@ -9,6 +9,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Folders whose tests need no Temporal and no Postgres. */
 const MODULE_FOLDERS = [
+  'api',
   'cli/follow',
   'cli/render',
   'config',

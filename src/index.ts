@@ -7,11 +7,13 @@ export { Holdfast } from './client/holdfast.ts';
 export type { HoldfastClient, StartOptions } from './client/holdfast.ts';
 export type { RemoteOptions } from './client/remote/remote.ts';
 export type { OpenConversation, Task } from './client/task.ts';
+export type { GivenForm } from './client/answer-form.ts';
 export type { ConversationChoices, MessageContent, MessagePart, OfConversation, ToSend } from './client/arguments.ts';
 export type {
   ApprovalOptions,
   ContextReport,
   Conversation,
+  DecidedCall,
   DecisionOptions,
   EndedTurn,
   FoundPassage,
@@ -24,6 +26,9 @@ export type {
   OpenedEntry,
   PastCall,
   PastView,
+  Reindexed,
+  ReindexOptions,
+  ReindexProgress,
   SentDecision,
   SentMessage,
   ServedCommand,
@@ -33,6 +38,7 @@ export type {
   TimelineEvent,
   TurnSummary,
   WaitingCall,
+  WaitingCallOfTenant,
   WatchOptions,
   WatchUpdate,
   WorkflowRun,
@@ -47,13 +53,23 @@ export type { AgentInput } from './config/define-agent.ts';
 export type { DefinedAgent } from './config/definitions.ts';
 export { PRESETS as presets } from './config/presets.ts';
 export { ConfigurationError } from './config/errors.ts';
+export type { ConfigurationProblem } from './config/errors.ts';
 export type {
   BeforeCompaction,
   CompactionDecision,
   CompactionPreparation,
   HookLimits,
 } from './context/policy/compaction-hook.ts';
-export type { ContentPart } from './context/log/content.ts';
+export type {
+  Citation,
+  ContentPart,
+  FilePart,
+  ImagePart,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+} from './context/log/content.ts';
+export type { CompactionForm, CompactionReason, WindowBreakdown, WindowFill } from './context/plan/plan.ts';
 export type { ChangedEntry, CompactionLineage, CoveredEntry } from './store/compactions/lineage.ts';
 export type { BranchRow as Branch } from './store/conversations/branches.ts';
 export type { CompactionPolicy, CompactionPolicyInput } from './context/policy/policy.ts';
@@ -65,12 +81,18 @@ export { StackError } from './local/stack-error.ts';
 export type { StackErrorCode } from './local/stack-error.ts';
 export type { EventDataByKind, EventKind } from './store/log/timeline.ts';
 export { StoreError } from './store/database/errors.ts';
+export type { ApiKey } from './store/conversations/api-keys.ts';
+export type { FailedDelivery, Webhook } from './store/conversations/webhooks.ts';
+export type { ConversationState } from './store/conversations/conversations.ts';
 export type { StoredMemory } from './store/memory/memories.ts';
 export type { LearnedWindow, ServedModel } from './store/providers/model-facts.ts';
 export type { ProviderPause } from './store/providers/provider-pauses.ts';
 export { defineTool } from './tools/define-tool.ts';
 export { ToolDefinitionError, ToolError } from './tools/errors.ts';
-export type { ToolContext, ToolDefinition, ToolEffect, ToolResult } from './tools/tool.ts';
+export type { ToolErrorCode } from './tools/errors.ts';
+export type { OutputSink, ToolContext, ToolDefinition, ToolEffect, ToolResult } from './tools/tool.ts';
+export type { TemporalAddress } from './temporal/profile.ts';
+export type { ConversationCounts } from './turn/spending.ts';
 export type { TurnOutcome } from './turn/turn-reference.ts';
 export { createWorker } from './worker/create-worker.ts';
 export type { CreateWorkerOptions } from './worker/create-worker.ts';

@@ -10,8 +10,9 @@ import type { ToolDefinition } from './tools/tool.ts';
 import { createWorker } from './worker/create-worker.ts';
 
 export interface TestHoldfastOptions {
-  /** Agents to test. Without a model of their own they get the scripted one. */
+  /** Agents to test. Those without a model of their own get the scripted one. */
   readonly agents?: readonly DefinedAgent[];
+  /** Your tools. */
   readonly tools?: readonly ToolDefinition[];
 }
 
@@ -29,8 +30,8 @@ export interface TestHoldfast {
 }
 
 /**
- * Starts Postgres, Temporal, the scripted model and a worker on free ports. Takes some seconds: once per test file. Once per process,
- * because Temporal's runtime is.
+ * Starts Postgres, Temporal, the scripted model and a worker on free ports. It takes some seconds and works once per process, because
+ * Temporal's runtime exists once.
  * @throws StackError when a server cannot be started
  */
 export async function startTestHoldfast({ agents = [], tools = [] }: TestHoldfastOptions = {}): Promise<TestHoldfast> {

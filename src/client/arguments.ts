@@ -106,15 +106,15 @@ export const toSend = { ...ofConversation, messageId: text.optional() };
 export interface ConversationChoices {
   /** Name of an agent. Default: `default`. */
   readonly agent?: string;
-  /** `provider/model`. */
+  /** `provider/model`. Default: the agent's. */
   readonly model?: string;
-  /** Compaction preset. */
+  /** Name of a compaction preset. Default: the agent's. */
   readonly preset?: string;
-  /** Absolute path. */
+  /** Absolute path on the workers. Default: the agent's. */
   readonly workspace?: string;
   /**
-   * Whose memories of scope `user` the conversation is shown and writes, where its agent has memory: 1 to 200 characters, no control
-   * characters. Default: the agent's `memory.user`.
+   * Selects the memories of scope `user` that the conversation reads and writes: 1 to 200 characters, no control characters. Default:
+   * the agent's `memory.user`.
    */
   readonly user?: string;
 }

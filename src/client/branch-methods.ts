@@ -7,13 +7,13 @@ import { inOtherWords, messageParts } from './sending/message-parts.ts';
 import type { SentMessage } from './types.ts';
 
 interface ChangeOfBranch extends ToSend {
-  /** Whether what is left behind is summarized. */
+  /** Adds a summary of the entries that are left behind. */
   readonly summarize?: boolean;
 }
 
 /**
- * Branches of a conversation's entry tree. A change of branch is a turn with no step; on a conversation that is at work
- * it is refused as `conversation_busy`. `conversation.outcome` waits for it.
+ * Branches of a conversation. A change of branch is a turn without a model call, and `conversation.outcome` waits for it. It is refused
+ * as `conversation_busy` while a turn runs.
  */
 export class BranchMethods {
   readonly #context: ClientContext;
@@ -22,13 +22,14 @@ export class BranchMethods {
     this.#context = context;
   }
 
+  /** All branches of a conversation. */
   list(options: OfConversation): Promise<BranchRow[]> {
     return this.#context.boundary.call('branches.list', options, () =>
       listBranches(this.#context.database, options.conversationId),
     );
   }
 
-  /** The branch that the conversation goes on with, without looking at the others. */
+  /** The branch that the next message continues. */
   active(options: OfConversation): Promise<BranchRow> {
     return this.#context.boundary.call('branches.active', options, () =>
       readActiveBranch(this.#context.database, options.conversationId),
@@ -36,8 +37,8 @@ export class BranchMethods {
   }
 
   /**
-   * Begins a branch after an entry, inside a group after its end, and goes on with it.
-   * @param options.entryId `null`: before the first entry
+   * Begins a branch after an entry and makes it the active one. An entry inside a group of tool calls means the end of the group.
+   * @param options.entryId `null` begins before the first entry
    * @param options.summarize default: true
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`
    */
@@ -53,7 +54,12 @@ export class BranchMethods {
     );
   }
 
-  /** Goes on with another branch. @throws HoldfastClientError `conversation_busy`, `branch_not_found` */
+  /**
+   * Makes another branch the active one.
+   * @param options.branch its number, as `branches.list` returns it
+   * @param options.summarize default: true
+   * @throws HoldfastClientError `conversation_busy`, `branch_not_found`
+   */
   switch(options: ChangeOfBranch & { readonly branch: number }): Promise<SentMessage> {
     const { conversationId, branch, summarize = true } = options ?? {};
     return this.#context.boundary.call('branches.switch', options, () =>
@@ -67,9 +73,9 @@ export class BranchMethods {
   }
 
   /**
-   * Asks for another answer: forks before a message of the user and sends it again as it was. When the fork is refused later,
-   * the message is taken back and not answered; `conversation.outcome` then tells why.
-   * @param options.entryId the user's entry. Default: the newest of the active branch
+   * Asks for another answer: forks before a message of the user and sends it again. If a worker refuses the fork later, the message is not
+   * answered, and `conversation.outcome` says why.
+   * @param options.entryId the entry of the message. Default: the newest of the active branch
    * @param options.summarize default: false
    * @returns the message that begins the turn
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`
@@ -79,10 +85,9 @@ export class BranchMethods {
   }
 
   /**
-   * Says an earlier message in other words: forks before it and sends the new content in its place, or not at all, as
-   * `regenerate` does.
-   * @param options.entryId the user's entry
-   * @param options.content a text takes the place of the words, and pictures and files of the message stay; parts take the place of all
+   * Replaces an earlier message: forks before it and sends the new content, as `regenerate` does.
+   * @param options.entryId the entry of the message
+   * @param options.content a text replaces the words and keeps images and files. A list of parts replaces everything
    * @param options.summarize default: false
    * @returns the message that begins the turn
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`, `invalid_argument` (the content is empty)

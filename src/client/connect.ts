@@ -24,31 +24,31 @@ import { waysToSend } from './sending/ways-to-send.ts';
 
 export interface ConnectOptions {
   /**
-   * `postgres://user:password@host:port/database`, migrated by `holdfast db migrate`. Default: `DATABASE_URL`, else what `holdfast.yaml` names,
-   * else the local stack of `holdfast dev`, the last two here or in a folder above.
+   * `postgres://user:password@host:port/database`, migrated by `holdfast db migrate`. Default: `DATABASE_URL`, else `holdfast.yaml`, else
+   * the local stack of `holdfast dev`. The last two are looked for here and in the folders above.
    */
   readonly databaseUrl?: string;
   /**
-   * The same database without a pooler in between, for notifications. Default: `DATABASE_LISTEN_URL` or what `holdfast.yaml` names, where
-   * `databaseUrl` is from there too, else `databaseUrl`.
+   * The same database without a pooler in between, for notifications. Default: `databaseUrl` if you give that, else
+   * `DATABASE_LISTEN_URL` or `holdfast.yaml`, else the found address of the database.
    */
   readonly listenUrl?: string;
-  /** Default: what the `TEMPORAL_*` variables and the profile that they name say, else found like the database. */
+  /** Address and namespace. Default: the `TEMPORAL_*` variables and the profile that they name, else found like the database. */
   readonly temporal?: TemporalAddress;
-  /** Those of the workers. Default: the codec server of `temporal`, else none. */
+  /** The same codecs as the workers have. Default: the codec server of `temporal`, else none. */
   readonly payloadCodecs?: readonly PayloadCodec[];
-  /** Queue of the workers. Default: `HOLDFAST_TASK_QUEUE`, else `agent-turn`. */
+  /** Queue of the workers that take the turns. Default: `HOLDFAST_TASK_QUEUE`, else `agent-turn`. */
   readonly taskQueue?: string;
   /**
-   * Whose conversations it starts, lists and searches, and whose standing approvals it knows. No access control: an id leads to a
-   * conversation of any tenant. Default: `default`.
+   * The client starts, lists and searches conversations of this tenant, and uses its standing approvals. It is not access control: an id
+   * opens a conversation of any tenant. Default: `default`.
    */
   readonly tenant?: string;
-  /** Search by meaning beside search by words, as workers with `embeddings` in `holdfast.yaml` do. Default: words alone. */
+  /** Adds search by meaning, made by `createEmbeddingClient` with the model of the workers. Default: search by words alone. */
   readonly embedder?: TextEmbedder;
-  /** Told when a search went by words alone because its query could not be embedded. Default: nothing. */
+  /** Called when the query could not be embedded, so that a search used words alone. Default: nothing. */
   readonly onEmbeddingFailure?: (error: unknown) => void;
-  /** Told of each doorbell that did not arrive; upkeep finds the row. Default: nothing. */
+  /** Called when a stored message could not be signalled to Temporal. A worker finds it by upkeep. Default: nothing. */
   readonly onDoorbellFailure?: (conversationId: string, error: unknown) => void;
 }
 
@@ -80,12 +80,12 @@ export interface Connection {
 }
 
 /**
- * Connects to Holdfast: to Postgres at once, to Temporal at the first doorbell, so reading works without it.
+ * Connects to Postgres at once, and to Temporal at the first message, so reading works without Temporal.
  * @throws HoldfastClientError `invalid_argument`, `database_unreachable`, `database_refused`, `database_pooled`, `database_schema`
- * @throws StackError `stack_not_started` when a server is neither given nor found; ConfigurationError for one that is written wrongly
+ * @throws `StackError` `stack_not_started` if no server is given or found; `ConfigurationError` if `holdfast.yaml` is wrong
  */
 export async function connect(options?: ConnectOptions): Promise<Holdfast>;
-/** Connects to a `holdfast server` at its first request. */
+/** With `url` it connects to a `holdfast server`, at the first request. */
 export async function connect(options: RemoteOptions): Promise<HoldfastClient>;
 export async function connect(options: ConnectOptions | RemoteOptions = {}): Promise<HoldfastClient> {
   if ('url' in options) {

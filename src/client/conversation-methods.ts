@@ -53,7 +53,7 @@ const SERVED_COMMAND: ServedCommand = {
   text: '',
 };
 
-/** Conversations as a whole: what is sent into them, how they stand, out of the database and in again. */
+/** Sends messages and commands, reads the state, exports, imports and deletes. */
 export class ConversationMethods {
   readonly #context: ClientContext;
 
@@ -62,9 +62,12 @@ export class ConversationMethods {
   }
 
   /**
-   * @param options.mode `steer`: enters at the running turn's next step; `queue`: starts the next turn. Default: `steer`, with
-   *   `output` `queue`
-   * @param options.output the form of the answer, instead of the agent's; not for a message that steers
+   * Sends a message. Returns once it is stored.
+   * @param options.content what the user says
+   * @param options.mode `steer` enters at the next step of the running turn, `queue` starts the next turn. Default: `steer`, but `queue`
+   *   with `output`
+   * @param options.output the form of the answer, as in `holdfast.start`; not for a message that steers
+   * @throws HoldfastClientError `message_id_reused`, `too_many_waiting`, `namespace_differs`
    */
   send(
     options: ToSend & {
@@ -84,13 +87,16 @@ export class ConversationMethods {
     });
   }
 
-  /** Sends `/pin <rule>`: from the next step on the rule stands word for word in every request. An idle conversation answers it. */
+  /**
+   * Sends `/pin <rule>`: from the next step on the rule is word for word in every request. An idle conversation answers it.
+   * @param options.rule one rule
+   */
   async pin(options: ToSend & { readonly rule: string }): Promise<SentMessage> {
     this.#context.boundary.check('conversation.pin', options, ENDPOINTS['conversation.pin'].arguments);
     return this.send({ ...options, content: pinLine(options.rule) });
   }
 
-  /** Sends `/unpin <number>`. @param options.pin from 1, in the order of `pins` */
+  /** Sends `/unpin <number>`, which ends a pinned rule. @param options.pin from 1, in the order of `pins` */
   async unpin(options: ToSend & { readonly pin: number }): Promise<SentMessage> {
     this.#context.boundary.check('conversation.unpin', options, ENDPOINTS['conversation.unpin'].arguments);
     return this.send({ ...options, content: unpinLine(options.pin) });
@@ -105,12 +111,15 @@ export class ConversationMethods {
     });
   }
 
-  /** Ends the running turn: what finished is kept, the conversation goes on with the next message. */
+  /** Ends the running turn. What finished is kept, and the next message continues the conversation. */
   stop(options: ToSend): Promise<SentMessage> {
     return this.#command('stop', options);
   }
 
-  /** Asks for a compaction. @param options.focus what the summary should keep above all */
+  /**
+   * Compacts before the next model call, or at once in an idle conversation.
+   * @param options.focus what the summary should keep above all
+   */
   compact(options: ToSend & { readonly focus?: string }): Promise<SentMessage> {
     return this.#command('compact', options);
   }
@@ -125,11 +134,11 @@ export class ConversationMethods {
   }
 
   /**
-   * Goes on with the task of a turn that ended before it was done, without a new message, and raises limits. What is raised is
-   * added to what the last turn left, and for good to those limits of the conversation that are reached.
-   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (a limit that is reached is not among them, or by too little),
-   *   `resume_waiting` (one was sent that no worker has taken yet), `conversation_busy` (a turn runs, or its
-   *   branch is being changed)
+   * Continues the task of a turn that ended before it was done, without a new message.
+   * @param options.raise how much more the turn may use: dollars, seconds or counts by the name of the limit. It is added to what the last
+   *   turn left. A limit of the conversation that is reached stays raised
+   * @throws HoldfastClientError `nothing_to_resume`, `limit_not_raised` (a reached limit is not raised enough), `resume_waiting` (an
+   *   earlier resume waits for a worker), `conversation_busy`
    */
   resume(options: ToSend & { readonly raise?: Partial<ConversationCounts> }): Promise<SentMessage> {
     const { boundary, sending } = this.#context;
@@ -140,6 +149,7 @@ export class ConversationMethods {
     });
   }
 
+  /** State, newest turn, waiting calls and counts. */
   get(options: OfConversation): Promise<Conversation> {
     return this.#context.boundary.call('conversation.get', options, () =>
       describeConversation(this.#context.database, options.conversationId),
@@ -147,10 +157,12 @@ export class ConversationMethods {
   }
 
   /**
-   * Newest activity first.
+   * Conversations of the client's tenant, newest activity first.
    * @param options.limit at most 500. Default: 50
    * @param options.before id of the last conversation of the page before
-   * @param options.since ISO time: only those that were active at or after it
+   * @param options.state only conversations in this state
+   * @param options.agent only conversations of this agent
+   * @param options.since only conversations that were active at or after this time
    */
   list(
     options: {
@@ -170,8 +182,8 @@ export class ConversationMethods {
   }
 
   /**
-   * Events in order, each once, and live text between them, until the signal aborts.
-   * @throws HoldfastClientError `conversation_not_found`, `database_unreachable` and what else keeps Postgres from answering
+   * Yields events in order, each once, and live text between them, until the signal aborts.
+   * @throws HoldfastClientError `conversation_not_found`, `database_unreachable`
    */
   async *watch(options: WatchOptions): AsyncGenerator<WatchUpdate> {
     const { boundary, database, listeners } = this.#context;
@@ -185,12 +197,13 @@ export class ConversationMethods {
   }
 
   /**
-   * Waits until the turn that took the message or command has ended, and tells of that turn. A command that found nothing to
-   * act on is answered as soon as it was looked at.
-   * @param options.output the form of the answer, as the agent or the message asked for it: the answer comes back as `output`
-   * @param options.timeoutMilliseconds default: no limit
-   * @throws HoldfastClientError `timeout`, `conversation_not_found`, `invalid_argument` (no such message in it); the reason of
-   * a signal that aborted
+   * Waits until the turn that took the message or command has ended. Returns a `ServedCommand` for a command that had nothing to act on.
+   * @param options.messageId of the message or command, as it was sent
+   * @param options.output the form in which the answer comes back as `output`
+   * @param options.timeoutMilliseconds how long to wait. Default: no limit
+   * @param options.signal ends the wait, not the turn
+   * @throws HoldfastClientError `timeout`, `conversation_not_found`, `invalid_argument` (no such message); the reason of a signal that
+   * aborted
    */
   outcome<Output = unknown>(
     options: OfConversation & {
@@ -213,8 +226,8 @@ export class ConversationMethods {
   }
 
   /**
-   * Writes what was said in an idle conversation as lines of JSON: originals byte for byte, all branches, summaries, memories.
-   * @param options.write awaited line by line; what it throws ends the export and comes back as it is
+   * Writes an idle conversation as lines of JSON: originals byte for byte, all branches, summaries and memories.
+   * @param options.write takes one line. It is awaited; an error that it throws ends the export and is thrown again
    * @throws HoldfastClientError `conversation_not_found`, `conversation_busy` (also while a message waits)
    */
   export(options: OfConversation & { readonly write: (line: string) => Promise<void> | void }): Promise<void> {
@@ -232,13 +245,13 @@ export class ConversationMethods {
   }
 
   /**
-   * Stores what `export` wrote, whole or not at all. A file is data: agent, model, preset, workspace, user and
-   * limits are of who imports it, as for a new conversation.
-   * @param options.lines lines of the file, separated by line feeds only: Node's `readline` also takes U+2028 for the end of one
-   * @param options.memoriesOf whom memories of the file are kept for, where the conversation has neither workspace nor user of its own:
-   *   those of its agent. Default: nobody, and memories of a workspace or a user are left out
-   * @param options.ownIds whether conversation, entries and summaries get ids of the client's tenant, the same ones for the same file,
-   *   where it may come from another tenant. What was said keeps the ids that it names. Default: false
+   * Stores what `export` wrote, whole or not at all. Agent, model, preset, workspace, user and limits come from the options, not from the
+   * file.
+   * @param options.lines lines of the file, split at line feeds only. Node's `readline` also splits at U+2028
+   * @param options.memoriesOf the workspace and user whose memories those of the file become, if the options name none. Default: memories
+   *   of a workspace or a user are left out
+   * @param options.ownIds gives conversation, entries and summaries new ids, the same ones for the same file, for a file of another tenant.
+   *   Ids inside texts stay. Default: false
    * @throws HoldfastClientError `conversation_exists`, `conversation_file_invalid`
    */
   import(

@@ -33,8 +33,7 @@ const MOST_LISTED = 500;
 const LONGEST_NAME = 100;
 
 /**
- * Decides on tool calls that wait for a person. A decision holds once its method returns, with no worker alive too: the row is the
- * decision, the ring only makes the turn look sooner.
+ * Decides on tool calls that wait for a person. A decision is stored once its method returns, also while no worker runs.
  */
 export class DecisionMethods {
   readonly #context: ClientContext;
@@ -44,15 +43,15 @@ export class DecisionMethods {
   }
 
   /**
-   * Lets a tool call run that waits for it.
-   * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided before, expired, or its turn
-   * ended), `decision_id_reused`, `invalid_argument` (no name of a call)
+   * Lets a waiting tool call run.
+   * @throws HoldfastClientError `decision_not_found`, `decision_ambiguous`, `decision_stale` (decided, expired, or its turn ended),
+   * `decision_id_reused`, `invalid_argument`
    */
   approve(options: ApprovalOptions): Promise<SentDecision> {
     return this.#judge('approve', options, 'approved');
   }
 
-  /** Refuses a tool call that waits; the model reads the reason. @throws as `approve` */
+  /** Refuses a waiting tool call; the model reads the reason. @throws as `decisions.approve` */
   deny(options: ApprovalOptions): Promise<SentDecision> {
     return this.#judge('deny', options, 'denied');
   }
@@ -64,7 +63,7 @@ export class DecisionMethods {
     });
   }
 
-  /** Answers a question that the model asked with `ask_user`. @throws as `approve` */
+  /** Answers a question that the model asked with `ask_user`. @param options.text the answer @throws as `decisions.approve` */
   answer(options: DecisionOptions & { readonly text: string }): Promise<SentDecision> {
     return this.#context.boundary.call('decisions.answer', options, async () => {
       if (options.text.trim() === '')
@@ -74,7 +73,7 @@ export class DecisionMethods {
   }
 
   /**
-   * Calls that wait in all conversations of the client's tenant, the one that waits longest first.
+   * Calls that wait in all conversations of the client's tenant, the longest wait first.
    * @param options.limit at most 500. Default: 100
    * @param options.after the last call of the page before, as `<conversationId>/<call>`
    */
@@ -88,7 +87,7 @@ export class DecisionMethods {
   }
 
   /**
-   * Calls that were decided in all conversations of the client's tenant, newest first.
+   * Decided calls of all conversations of the client's tenant, newest first.
    * @param options.limit at most 500. Default: 100
    * @param options.before the last call of the page before, as `<conversationId>/<call>`
    */
@@ -101,13 +100,18 @@ export class DecisionMethods {
     });
   }
 
-  /** Decisions for all turns of an agent. */
+  /** Decisions that were made for all turns of an agent. */
   listStanding(): Promise<StandingApproval[]> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('decisions.listStanding', {}, () => listStandingDecisions(database, tenant));
   }
 
-  /** Calls under the rule ask again. @throws HoldfastClientError `decision_not_found` */
+  /**
+   * Ends such a decision: calls under the rule ask again.
+   * @param options.agent as `decisions.listStanding` returns it
+   * @param options.rule as `decisions.listStanding` returns it
+   * @throws HoldfastClientError `decision_not_found`
+   */
   endStanding(options: { readonly agent: string; readonly rule: string }): Promise<void> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('decisions.endStanding', options, () => endStandingDecision(database, { ...options, tenant }));

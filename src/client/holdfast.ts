@@ -19,16 +19,16 @@ import type { OpenConversation, Task } from './task.ts';
 
 export interface StartOptions<Output = unknown> extends ConversationChoices {
   /**
-   * The form of the task's final answer, a zod object or the JSON Schema of an object; `result` of the task returns the answer in it, as
-   * `output`. Default: the agent's.
+   * The form of the final answer: a zod object or the JSON Schema of an object. `task.result()` returns the answer in this form as
+   * `output`. Default: the agent's form.
    */
   readonly output?: GivenForm<Output>;
   /**
-   * Chosen by the caller, 1 to 200 characters, and the id of the first message: a repeated start with it returns the conversation of the
-   * first. Default: each start is a new conversation.
+   * Chosen by the caller, 1 to 200 characters. A repeated start with the same key returns the first conversation. It is also the id of
+   * the first message. Default: each start is a new conversation.
    */
   readonly startKey?: string;
-  /** Chosen by the caller, a new UUID; with it give the same `startKey` each time. Default: made by Holdfast. */
+  /** Chosen by the caller, a new UUID. Give the same `startKey` with it each time. Default: Holdfast makes one. */
   readonly conversationId?: string;
 }
 
@@ -63,8 +63,9 @@ export class Holdfast {
   }
 
   /**
-   * Gives an agent a task in a new conversation.
-   * @throws HoldfastClientError `message_id_reused` (the start key belongs to another task), `namespace_differs`, as all that send
+   * Gives an agent a task in a new conversation. Returns once the task is stored; the turn runs on a worker.
+   * @param task what the user asks for
+   * @throws HoldfastClientError `message_id_reused` (the start key belongs to another task), `namespace_differs`
    */
   start<Output = unknown>(task: MessageContent, options: StartOptions<Output> = {}): Promise<Task<Output>> {
     const { output: form } = options;
@@ -84,12 +85,12 @@ export class Holdfast {
     });
   }
 
-  /** A conversation that was started before. Whether there is one, its methods tell. */
+  /** A conversation that was started before. Does not read it: the methods refuse an unknown id. */
   open(conversationId: string): OpenConversation {
     return openConversation(this, conversationId);
   }
 
-  /** Waits up to 2 s for doorbells still under way, then closes the connections; every other method then throws `client_closed`. */
+  /** Waits up to 2 s for signals to workers, then closes the connections. Every other method then throws `client_closed`. */
   close(): Promise<void> {
     this.#context.boundary.close();
     return (this.#closing ??= this.#disconnect());
@@ -97,8 +98,8 @@ export class Holdfast {
 }
 
 /**
- * What a client can do, connected to the database or to a server. Only beside the database: what is an operator's, such as
- * `memory.reindex` and `keys`. A server imports for an agent of its configuration: of what `conversation.import` takes, `agent` and `user`.
+ * The client of a `holdfast server`. It lacks what only an operator with the database may do, such as `memory.reindex` and `keys`. Of the
+ * choices of `conversation.import` it takes `agent` and `user`.
  */
 export interface HoldfastClient extends Pick<Holdfast, 'start' | 'open' | 'close'> {
   readonly conversation: Pick<ConversationMethods, keyof ConversationMethods>;

@@ -34,10 +34,12 @@ export class KeyMethods {
   }
 
   /**
-   * Makes a key. It is returned here and nowhere else: the database holds its hash.
-   * @param options.tenant default: the client's
-   * @param options.scopes default: read, write and decide
+   * Makes a key. Only this call returns it: the database stores its hash.
+   * @param options.name who uses it, 1 to 200 characters
+   * @param options.tenant whose conversations it opens. Default: the client's tenant
+   * @param options.scopes what it may do. Default: read, write and decide
    * @param options.expiresAt ISO time. Default: never
+   * @param options.limits of requests, open turns and cost. Default: none
    */
   create(options: {
     readonly name: string;
@@ -56,12 +58,16 @@ export class KeyMethods {
     });
   }
 
-  /** All, revoked and expired ones too, the newest first. */
+  /** All keys, newest first, revoked and expired ones too. */
   list(): Promise<ApiKey[]> {
     return this.#context.boundary.callWith({}, 'keys.list', {}, () => listApiKeys(this.#context.database));
   }
 
-  /** Requests with it are refused from then on, and its event streams end within seconds. @returns whether there is one with this id */
+  /**
+   * Refuses requests with a key from now on; its event streams end within seconds.
+   * @param options.keyId as `keys.list` returns it
+   * @returns whether it existed
+   */
   revoke(options: { readonly keyId: string }): Promise<boolean> {
     return this.#context.boundary.callWith({ keyId: text }, 'keys.revoke', options, () =>
       revokeApiKey(this.#context.database, options.keyId),

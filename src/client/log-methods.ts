@@ -27,7 +27,7 @@ import type {
 } from './types.ts';
 import { timelineEvent } from './watch.ts';
 
-/** What a conversation holds: entries, summaries, model calls and what they saw. */
+/** Reads what a conversation holds: entries, summaries, events, model calls and their requests. */
 export class LogMethods {
   readonly #context: ClientContext;
 
@@ -36,8 +36,8 @@ export class LogMethods {
   }
 
   /**
-   * Entries of the active branch, in order of sequence; without bounds the newest.
-   * @throws HoldfastClientError `conversation_not_found`, as all that read a conversation
+   * Entries of the active branch, in order of sequence. Without bounds: the newest.
+   * @throws HoldfastClientError `conversation_not_found`
    */
   entries(options: EntryRange): Promise<Page<ListedEntry>> {
     return this.#context.boundary.call('log.entries', options, () =>
@@ -46,8 +46,9 @@ export class LogMethods {
   }
 
   /**
-   * The entries around an entry on its branch, itself included, oldest first; by a compaction's id those around its marker.
-   * @param options.count before and after it
+   * The entries around an entry on its branch, itself included, oldest first.
+   * @param options.entryId of the entry, or of a compaction
+   * @param options.count entries before it, and as many after it
    * @throws HoldfastClientError `entry_not_found`
    */
   around(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]> {
@@ -57,7 +58,11 @@ export class LogMethods {
     );
   }
 
-  /** An entry with its whole original, byte for byte; or a summary, by its compaction's id. @throws HoldfastClientError `entry_not_found` */
+  /**
+   * An entry with its whole original, byte for byte, or a summary.
+   * @param options.entryId of the entry, or of the compaction that made the summary
+   * @throws HoldfastClientError `entry_not_found`
+   */
   open(options: { readonly entryId: string }): Promise<OpenedEntry> {
     return this.#context.boundary.call('log.open', options, () =>
       openStoredEntry(this.#context.database, options.entryId),
@@ -65,8 +70,8 @@ export class LogMethods {
   }
 
   /**
-   * How many entries the active branch has: what `entries` would list in all.
-   * @param options.beforeSequence only those before it
+   * Counts the entries of the active branch.
+   * @param options.beforeSequence counts only entries before this one
    */
   count(options: OfConversation & { readonly beforeSequence?: number }): Promise<number> {
     const { boundary, database } = this.#context;
@@ -78,7 +83,11 @@ export class LogMethods {
     });
   }
 
-  /** The id of the entry with a sequence, on whatever branch. @throws HoldfastClientError `entry_not_found` */
+  /**
+   * The id of an entry, on any branch.
+   * @param options.sequence its number in the conversation, from 1
+   * @throws HoldfastClientError `entry_not_found`
+   */
   findEntryId(options: OfConversation & { readonly sequence: number }): Promise<string> {
     const { boundary, database } = this.#context;
     return boundary.call('log.findEntryId', options, async () => {
@@ -90,21 +99,21 @@ export class LogMethods {
     });
   }
 
-  /** Oldest first. */
+  /** Committed compactions with their summaries, oldest first. */
   summaries(options: OfConversation): Promise<StoredSummary[]> {
     return this.#context.boundary.call('log.summaries', options, () =>
       listStoredSummaries(this.#context.database, options),
     );
   }
 
-  /** Summaries whose text matches, oldest first. */
+  /** Summaries whose text matches, oldest first. @param options.query words, as in `memory.search` */
   searchSummaries(options: OfConversation & { readonly query: string }): Promise<StoredSummary[]> {
     return this.#context.boundary.call('log.searchSummaries', options, () =>
       listStoredSummaries(this.#context.database, options),
     );
   }
 
-  /** From each summary, over generations, to the exact entries that it covers; and what each pass shows shorter. Oldest first. */
+  /** For each compaction, oldest first: the entries that its summary covers, and the entries that it shows shorter. */
   lineage(options: OfConversation): Promise<CompactionLineage[]> {
     const { boundary, database } = this.#context;
     return boundary.call('log.lineage', options, async () =>
@@ -113,9 +122,9 @@ export class LogMethods {
   }
 
   /**
-   * Which facts of the originals that left the window, or that it shows shorter, it no longer says, and whether recall finds them.
+   * Lists facts that left the window by compaction, such as numbers and paths, and whether recall finds each.
    * @param options.compactionId the window as this compaction left it. Default: the window as it is
-   * @param options.limit facts that recall is asked for. Default: 50
+   * @param options.limit how many facts recall is asked for. Default: 50
    * @throws HoldfastClientError `entry_not_found` for a compaction that the conversation does not have
    */
   audit(options: OfConversation & { readonly compactionId?: string; readonly limit?: number }): Promise<SummaryAudit> {
@@ -129,9 +138,10 @@ export class LogMethods {
   }
 
   /**
-   * The newest events of the timeline, in order; of some kinds, or of all.
-   * @param options.beforeSequence only those before it
-   * @param options.limit default: 500
+   * The newest events of the timeline, in order.
+   * @param options.kinds only these kinds. Default: all
+   * @param options.beforeSequence only events before this one
+   * @param options.limit how many. Default: 500
    */
   events(
     options: OfConversation & {
@@ -149,22 +159,22 @@ export class LogMethods {
     });
   }
 
-  /** What fills the window of the next call. */
+  /** What fills the window of the next call, in tokens. */
   context(options: OfConversation): Promise<ContextReport> {
     return this.#context.boundary.call('log.context', options, () =>
       describeContext(this.#context.database, options.conversationId),
     );
   }
 
-  /** What the model saw at a call, compactions of that time in force; without numbers at the newest. */
+  /** The request of a past model call, rebuilt. Without `turn`, `callNumber` and `attempt`: of the newest call. */
   view(options: OfConversation & ModelCallAddress): Promise<PastView> {
     return this.#context.boundary.call('log.view', options, () => rebuildView(this.#context.database, options));
   }
 
   /**
-   * Model calls with every try, oldest first; the newest `limit`.
-   * @param options.before only older ones than `turn.callNumber.attempt`, such as `3.7.1`
-   * @param options.limit default: 100
+   * The newest model calls with every attempt, oldest first.
+   * @param options.before only calls before `turn.callNumber.attempt`, such as `3.7.1`
+   * @param options.limit how many. Default: 100
    */
   modelCalls(options: OfConversation & { readonly before?: string; readonly limit?: number }): Promise<Page<PastCall>> {
     return this.#context.boundary.call('log.modelCalls', options, () => listPastCalls(this.#context.database, options));

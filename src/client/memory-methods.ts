@@ -23,7 +23,7 @@ const search = z
     error: 'must name a conversationId or an agent, and not both',
   });
 
-/** What leaves the window and is found again, and what agents remember. */
+/** Finds what was said, and lists what agents remember. */
 export class MemoryMethods {
   readonly #context: ClientContext;
 
@@ -32,8 +32,8 @@ export class MemoryMethods {
   }
 
   /**
-   * Ranked passages over everything that a conversation, or all conversations of an agent, ever held:
-   * originals, summaries, notes and tool results, also what compaction took out of the window.
+   * Ranked passages of a conversation, or of all conversations of an agent: messages, summaries, notes and tool results. Also finds what
+   * compaction took out of the window.
    */
   search(options: MemorySearch): Promise<FoundPassage[]> {
     const { boundary, database, tenant, meaning } = this.#context;
@@ -50,10 +50,10 @@ export class MemoryMethods {
   }
 
   /**
-   * Memories of the client's tenant that are in force, newest first.
-   * @param options.scope `agent`, `user` or `workspace`. Default: all
-   * @param options.name of the agent or the user, or path of the workspace. Default: all of the scope
-   * @param options.all also those that were superseded or have expired. Default: false
+   * Memories in force of the client's tenant, newest first.
+   * @param options.scope default: all
+   * @param options.name of the agent or the user, or the path of the workspace. Default: all of the scope
+   * @param options.all adds memories that were replaced or have expired. Default: false
    * @param options.before id of the last memory of the page before
    * @param options.limit at most 500. Default: 100
    */
@@ -76,7 +76,8 @@ export class MemoryMethods {
   }
 
   /**
-   * Deletes a memory and those whose place it had taken, so that forgetting never revives an older one.
+   * Deletes a memory and those that it had replaced, so that none of them is in force again.
+   * @param options.memoryId as `memory.list` returns it
    * @throws HoldfastClientError `memory_not_found`
    */
   forget(options: { readonly memoryId: string }): Promise<void> {
@@ -88,15 +89,16 @@ export class MemoryMethods {
   }
 
   /**
-   * Entries of a conversation or an agent that no search finds yet. A search indexes a part of what is behind, as after an import, and
-   * upkeep the rest.
+   * Counts entries that no search finds yet, as after an import. Searches and upkeep index them.
+   * @param options.conversationId of this conversation. Default: of all
+   * @param options.agent of this agent. Default: of all
    */
   countUnindexed(options: { readonly conversationId?: string; readonly agent?: string }): Promise<number> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('memory.countUnindexed', options, () => countUnindexed(database, { ...options, tenant }));
   }
 
-  /** Builds the search index anew, of one conversation or of all; with an embedder, the vectors of what has none. */
+  /** Builds the search index again. With an embedder it also makes missing vectors. */
   reindex(options: ReindexOptions): Promise<Reindexed> {
     const { boundary } = this.#context;
     const shape = { conversationId: text.optional(), signal: abortSignal.optional(), onProgress: work.optional() };

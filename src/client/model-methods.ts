@@ -10,7 +10,7 @@ import { requireConversation } from './conversation.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 
-/** What is known of models and providers, and what they cost. */
+/** What model calls cost, and what is known about models and providers. */
 export class ModelMethods {
   readonly #context: ClientContext;
 
@@ -19,10 +19,11 @@ export class ModelMethods {
   }
 
   /**
-   * What model calls cost, the most expensive group first; turns and steps of one conversation in their order.
-   * @param options.since ISO time. Default: the beginning
-   * @param options.conversationId default: all conversations of the client's tenant; needed by `turn` and `step`
-   * @param options.limit default: 500
+   * What model calls cost, the most expensive group first. Turns and steps come in their order.
+   * @param options.by one row for each of these
+   * @param options.since only calls at or after this time. Default: all
+   * @param options.conversationId required for `turn` and `step`. Default: all conversations of the client's tenant
+   * @param options.limit how many rows. Default: 500
    */
   costs(options: {
     readonly by: CostGroup;
@@ -39,31 +40,31 @@ export class ModelMethods {
     });
   }
 
-  /** What servers' own lists said of their models when they were asked last. */
+  /** Models that servers listed themselves, with their windows. */
   listServed(): Promise<ServedModel[]> {
     return this.#context.boundary.call('models.listServed', {}, () => listServedModels(this.#context.database));
   }
 
-  /** Stores what a server lists of a model, for turns that begin from then on. */
+  /** Stores what a server lists about a model. New turns use it. */
   storeServed(served: Omit<ServedModel, 'listedAt'>): Promise<void> {
     return this.#context.boundary.callWith({}, 'models.storeServed', served, () =>
       storeServedModel(this.#context.database, served),
     );
   }
 
-  /** Windows that servers named in errors. @param options.days only those of so many days */
+  /** Windows that servers named in errors. @param options.days only windows of the last so many days */
   listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]> {
     return this.#context.boundary.callWith({ days: numberOf('days') }, 'models.listLearnedWindows', options, () =>
       listLearnedWindows(this.#context.database, options.days),
     );
   }
 
-  /** Providers that answered with a rate limit and are not called before a time, by any worker. */
+  /** Providers that no worker calls before a time, because of a rate limit. */
   listPauses(): Promise<ProviderPause[]> {
     return this.#context.boundary.call('models.listPauses', {}, () => listPauses(this.#context.database));
   }
 
-  /** Lets workers call a provider again before its time is over. @returns whether it was paused */
+  /** Lets workers call a provider again at once. @param options.provider its name @returns whether it was paused */
   endPause(options: { readonly provider: string }): Promise<boolean> {
     return this.#context.boundary.callWith({ provider: named }, 'models.endPause', options, () =>
       endPause(this.#context.database, options.provider),

@@ -21,15 +21,19 @@ interface Groups {
   readonly log: Pick<LogMethods, keyof LogMethods>;
 }
 
-/** A message that was sent, and the turn that takes it. `Output`: the form of the answer that it asks for. */
+/** A message that was sent, and the turn that takes it. `Output` is the type of the answer. */
 export interface Task<Output = unknown> extends SentMessage {
   readonly conversation: OpenConversation;
-  /** Events of the turn that takes the message, in order; ends with the turn, or when the signal aborts. */
+  /**
+   * Events of the turn that takes the message, in order. Ends with the turn.
+   * @param options.signal ends it earlier
+   */
   events(options?: { readonly signal?: AbortSignal }): AsyncIterable<TimelineEvent>;
   /**
    * Waits until the turn that took the message has ended.
-   * @param options.output the form in which the answer comes back as `output`, such as the agent's. Default: the task's own
-   * @param options.timeoutMilliseconds default: no limit
+   * @param options.output the form in which the answer comes back as `output`, such as the agent's. Default: the form of the task
+   * @param options.timeoutMilliseconds how long to wait. Default: no limit
+   * @param options.signal ends the wait, not the turn
    * @throws HoldfastClientError `timeout`; the reason of a signal that aborted
    */
   result<Asked = Output>(options?: ResultOptions<Asked>): Promise<EndedTurn<Asked>>;

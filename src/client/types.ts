@@ -13,85 +13,109 @@ export type { ChangedEntry, CompactionLineage } from '../store/compactions/linea
 
 type Answer<Schema extends z.ZodType> = Readonly<z.output<Schema>>;
 
+/** What was stored. */
 export type SentMessage = Answer<typeof conversations.sentMessage>;
+/** A command that had nothing to act on, such as a stop of an idle conversation. No turn took it. */
 export type ServedCommand = Answer<typeof conversations.servedCommand>;
+/** A turn, with what it has used. */
 export type TurnSummary = Answer<typeof conversations.turnSummary>;
+/** A conversation with its newest turn. */
 export type Conversation = Answer<typeof conversations.conversation>;
+/** A tool call that waits for a person. */
 export type WaitingCall = Answer<typeof conversations.waitingCall>;
+/** A waiting call with its conversation. */
 export type WaitingCallOfTenant = Answer<typeof conversations.waitingCallOfTenant>;
+/** A tool call that was decided. */
 export type DecidedCall = Answer<typeof conversations.decidedCall>;
+/** The decision that was stored, and its call. */
 export type SentDecision = Answer<typeof conversations.sentDecision>;
+/** A decision for all turns of an agent. */
 export type StandingApproval = Answer<typeof conversations.standingApproval>;
+/** What an import stored. */
 export type ImportedConversation = Answer<typeof conversations.importedConversation>;
+/** A workflow run whose history Temporal still keeps: ids and counts, no text. */
 export type WorkflowRun = Answer<typeof conversations.workflowRun>;
+/** An entry as the model sees it. */
 export type ListedEntry = Answer<typeof logs.listedEntry>;
+/** The report of a tool call's attempt after another attempt gave the result. */
 export type LateResult = Answer<typeof logs.lateResult>;
+/** A committed compaction. */
 export type StoredSummary = Answer<typeof logs.storedSummary>;
+/** What fills the window of the next call, in tokens, and the numbers in force. */
 export type ContextReport = Answer<typeof logs.contextReport>;
+/** One attempt of a model call. */
 export type PastCall = Answer<typeof logs.pastCall>;
+/** Facts that left the window by compaction, and whether recall finds them. */
 export type SummaryAudit = Answer<typeof logs.summaryAudit>;
+/** The request of a past model call, rebuilt from the log. */
 export type PastView = Answer<typeof logs.pastView>;
+/** A piece of an entry or summary that a search found. */
 export type FoundPassage = Answer<typeof foundPassage>;
 
-/** What became of a turn. */
+/** A turn that has ended. */
 export type EndedTurn<Output = unknown> = Answer<typeof conversations.endedTurn> & {
-  /** The final answer in the form that was given to wait for it. Absent: none was given, or the turn has no answer of that form. */
+  /** The final answer in the form that you asked for. Absent: no form was given, or no answer has it. */
   readonly output?: Output;
 };
 
 /** An entry with its whole original. */
 export type OpenedEntry = Answer<typeof logs.openedEntry> & {
-  /** `null` when the content shows everything. */
+  /** `null`: `content` shows everything. */
   readonly original: Uint8Array | null;
 };
 
 export interface DecisionOptions extends OfConversation {
-  /** As in `WaitingCall`. Default: the only call that waits. */
+  /** Name of the call, as in `WaitingCall`. Default: the only call that waits. */
   readonly call?: string;
-  /** Chosen by the caller to make sending twice harmless, one for each decision; at most 200 characters. Default: a new UUID. */
+  /** Chosen by the caller, at most 200 characters, one for each decision: a repeated id counts once. Default: a new UUID. */
   readonly decisionId?: string;
-  /** Who decides, as the timeline tells it; at most 100 characters. A server with keys writes the key's name. */
+  /** Who decides, for the timeline; at most 100 characters. A server with keys writes the name of the key. Default: nobody. */
   readonly decidedBy?: string;
 }
 
 export interface ApprovalOptions extends DecisionOptions {
-  /** The call; all calls of this turn under the same rules; or those of all turns of the agent, waiting and later ones. Default: `call`. */
+  /**
+   * `call` decides this call, `turn` all calls of the turn under the same rules, `agent` those of all turns of the agent, now and later.
+   * Default: `call`.
+   */
   readonly for?: 'call' | 'turn' | 'agent';
-  /** Shown to the model with a denial. */
+  /** What the model reads with a denial. Default: none. */
   readonly reason?: string;
 }
 
 /**
- * What a search looks for, and where: in a conversation, or in all of an agent. Without both it is refused: a forgotten argument must not
- * show what the users of other agents said.
+ * What a search looks for, and where. It must name a conversation or an agent, so that a forgotten argument does not show what users of
+ * other agents said.
  */
 export interface MemorySearch {
-  /** Either this or `agent`. */
+  /** Searches this conversation. Give this or `agent`. */
   readonly conversationId?: string;
+  /** Searches all conversations of this agent. */
   readonly agent?: string;
+  /** Words or a phrase. */
   readonly query: string;
-  /** Default: 10, at most 100. */
+  /** At most 100. Default: 10. */
   readonly limit?: number;
-  /** Default: all. */
+  /** Only passages of these kinds. Default: all. */
   readonly kinds?: readonly ('user' | 'assistant' | 'tool_result' | 'note' | 'branch_summary' | 'summary')[];
-  /** ISO time: only what was said at or after. */
+  /** ISO time: only what was said at or after it. */
   readonly after?: string;
-  /** ISO time: only what was said before. */
+  /** ISO time: only what was said before it. */
   readonly before?: string;
 }
 
 export interface ReindexOptions {
-  /** Default: all. */
+  /** Of this conversation. Default: of all. */
   readonly conversationId?: string;
-  /** Stops it after the batch that is under way; what was begun is finished by upkeep, or by the next search there. */
+  /** Stops after the current batch. Upkeep or the next search finishes what was begun. */
   readonly signal?: AbortSignal;
-  /** Told of each conversation that is done. */
+  /** Called after each conversation. */
   readonly onProgress?: (progress: ReindexProgress) => void;
 }
 
 export interface ReindexProgress {
   readonly conversationId: string;
-  /** Conversations that are done with this one, and those there are to do. */
+  /** Conversations that are done, this one included, of how many. */
   readonly done: number;
   readonly of: number;
   /** Of this one, as in `Reindexed`. */
@@ -120,18 +144,20 @@ export type TimelineEvent<Kind extends EventKind = EventKind> = EventOfKind<Kind
 
 export type { LiveText as LiveTextUpdate } from '../store/log/live-text-channel.ts';
 
+/** An event, or a piece of an answer as the model writes it. */
 export type WatchUpdate =
   | { readonly type: 'event'; readonly event: TimelineEvent }
   | { readonly type: 'live_text'; readonly text: LiveText };
 
 export interface WatchOptions {
   readonly conversationId: string;
-  /** Events after this sequence; 0 for all. Default: 0. */
+  /** Yields only events after this sequence. Default: 0, which means all. */
   readonly afterSequence?: number;
   /**
-   * Whether live text is delivered too. A reader that stands still loses the oldest of more than 1,000 waiting pieces, which
-   * the next `offset` shows; events wait in the database. Default: true.
+   * Yields live text too. A slow reader loses the oldest of more than 1,000 waiting pieces, which the next `offset` shows. Events are never
+   * lost. Default: true.
    */
   readonly liveText?: boolean;
+  /** Ends it. */
   readonly signal?: AbortSignal;
 }

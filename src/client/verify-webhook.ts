@@ -6,17 +6,18 @@ const TOLERANCE_SECONDS = 300;
 export interface ReceivedWebhook {
   /** As `webhooks.create` returned it. */
   readonly secret: string;
+  /** By their names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** As it came, not parsed and written again. */
+  /** The text as it came, not parsed and written again. */
   readonly body: string;
-  /** Default: now. */
+  /** When it came. Default: now. */
   readonly receivedAt?: Date;
 }
 
 /**
- * Checks that a webhook was sent by the holder of its secret within five minutes. What is recorded and sent again in that time has the same
- * id: a receiver that must not act twice remembers ids that long.
- * @returns its id; `null`: refuse it
+ * Checks that the holder of the secret sent a webhook within the last five minutes. A repeated delivery has the same id, so a receiver that
+ * must not act twice remembers ids.
+ * @returns the id of the delivery, or `null`: refuse it
  */
 export function verifyWebhook({ secret, headers, body, receivedAt = new Date() }: ReceivedWebhook): string | null {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) => headers[`webhook-${name}`]);

@@ -16,7 +16,7 @@ import type { Page } from './page.ts';
 const SECRET_BYTES = 32;
 const MOST_LISTED = 500;
 
-/** Other programs that `holdfast server` tells of events of the client's tenant. */
+/** Addresses that `holdfast server` calls at events of the client's tenant. */
 export class WebhookMethods {
   readonly #context: ClientContext;
 
@@ -25,9 +25,10 @@ export class WebhookMethods {
   }
 
   /**
-   * Tells an address of events from then on.
-   * @param options.events default: all
-   * @returns with the secret that signs what is sent, which is shown once
+   * Adds an address that is called from now on.
+   * @param options.url begins with https:// or http://
+   * @param options.events only these events. Default: all
+   * @returns the webhook with its secret, which signs each call and is shown once
    */
   create(options: {
     readonly url: string;
@@ -41,19 +42,20 @@ export class WebhookMethods {
     });
   }
 
+  /** All of the tenant, without their secrets. */
   list(): Promise<Webhook[]> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('webhooks.list', {}, () => listWebhooks(database, tenant));
   }
 
-  /** Also drops what it was not yet told. @returns whether there was one */
+  /** Deletes a webhook and what waits for it. @param options.webhookId as `webhooks.list` returns it @returns whether it existed */
   delete(options: { readonly webhookId: string }): Promise<boolean> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('webhooks.delete', options, () => deleteWebhook(database, tenant, options.webhookId));
   }
 
   /**
-   * Deliveries that were given up after a day of tries, the newest first.
+   * Deliveries that failed for a day, newest first.
    * @param options.before id of the last delivery of the page before
    * @param options.limit at most 500. Default: 50
    */
@@ -67,7 +69,7 @@ export class WebhookMethods {
     });
   }
 
-  /** Tries a delivery again that was given up. @returns whether there was one */
+  /** Tries a failed delivery again. @param options.deliveryId as `webhooks.listFailed` returns it @returns whether it existed */
   retry(options: { readonly deliveryId: string }): Promise<boolean> {
     const { boundary, database, tenant } = this.#context;
     return boundary.call('webhooks.retry', options, () => retryDelivery(database, tenant, options.deliveryId));

@@ -22,69 +22,73 @@ export interface AgentInput {
   readonly name: string;
   /** `provider/model`. Default: the worker's, from `HOLDFAST_MODEL`, `defaultModel` of `holdfast.yaml` or the key that is set. */
   readonly model?: string;
-  /** Models that take over one after another when the one before failed for good or for more than five minutes. Default: none. */
+  /** Models that take over, in order, when the one before fails for good or for more than five minutes. Default: none. */
   readonly fallbacks?: readonly string[];
   /** Beginning of the system prompt. Default: a general assistant that works in the workspace. */
   readonly instructions?: string;
-  /** Pinned, verbatim in every request. Default: none. */
+  /** Rules that are word for word in every request. Default: none. */
   readonly rules?: readonly string[];
-  /** Instructions for kinds of work, by name. Default: none. */
+  /** Named instructions, all in every request. Default: none. */
   readonly skills?: Readonly<Record<string, string>>;
-  /** Values that the agent may need, by name. Default: none. */
+  /** Named values, all in every request. Default: none. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Tools or their names. Default: tools for files, plan and recall; `run_command` with `allowCommands`, `remember` and `forget` with `memory`. */
+  /** Tools or their names. Default: the built-in tools that the agent may use. */
   readonly tools?: readonly (string | ToolDefinition)[];
-  /** MCP servers of `createWorker` or the file, by name, or single tools of theirs as `server__tool`. Default: none. */
+  /** Names of MCP servers, or single tools as `server__tool`. Default: none. */
   readonly mcp?: readonly string[];
-  /** Allows `run_command`, which is not confined to the workspace. Default: false. */
+  /** Allows `run_command`, which can leave the workspace. Default: false. */
   readonly allowCommands?: boolean;
   /** Tool calls that a person must allow first. Default: none. */
   readonly approvals?: {
-    /** Names of tools, or a tool with patterns of its arguments; `*` stands for any characters. */
+    /** Names of tools, or a tool with patterns of its arguments. `*` matches any characters. */
     readonly rules?: readonly (string | ApprovalRule)[];
-    /** Seconds. Default: 86,400. */
+    /** Seconds until an unanswered call counts as denied. Default: 86,400. */
     readonly expiresAfter?: number;
   };
   /** Name of a built-in preset, or a policy of your own. Default: `default`. */
   readonly preset?: string | CompactionPolicyInput;
-  /** Changes of the preset. Default: none. */
+  /** Changes of the preset, as `agents.policy` in `holdfast.yaml`. Default: none. */
   readonly policy?: PolicyChanges;
-  /** What is asked of the vendor with each model call, and the longest answer. Default: the vendor's and the model's own. */
+  /** Options of each model call, as `agents.request` in `holdfast.yaml`. Default: the vendor's. */
   readonly request?: RequestSettings;
+  /** What a turn may use, then it ends as `budget_exhausted`. Without a default: no limit. */
   readonly limits?: {
     /** Model calls of one turn. Default: 500. */
     readonly steps?: number;
+    /** Tool calls of one turn. */
     readonly toolCalls?: number;
+    /** Tokens of one turn that the model reads, cached ones included. */
     readonly inputTokens?: number;
+    /** Tokens of one turn that the model writes. */
     readonly outputTokens?: number;
-    /** Dollars. */
+    /** Dollars of one turn. */
     readonly cost?: number;
-    /** Seconds. */
+    /** Seconds of one turn, waits for people left out. */
     readonly wallTime?: number;
-    /** Seconds without news. */
+    /** Seconds without an answer, a result or a message. */
     readonly idleTime?: number;
-    /** Part of a limit from which on the model is told. Default: 0.8. */
+    /** Part of a limit at which the model gets a note. Default: 0.8. */
     readonly noteAt?: number;
-    /** Of all turns of the conversation together. */
+    /** The same limits for all turns of the conversation together. */
     readonly conversation?: Partial<ConversationCounts>;
-    /** Times that one tool call may have the same result while no call has a new one. Default: 10. */
+    /** Equal results of one tool call, if no other call has a new result in between. Default: 10. */
     readonly repeatedCalls?: number;
-    /** Compactions in a row between which nothing new was done; after mere lookups one counts half. Default: 2. */
+    /** Compactions in a row without new work in between. After mere lookups one counts half. Default: 2. */
     readonly compactionsWithoutProgress?: number;
-    /** Cut answers continued in a row with no tool result between them. Default: 3. */
+    /** Cut answers that are continued in a row without a tool result. Default: 3. */
     readonly continuations?: number;
   };
-  /** Form of the final answer; `result` of a task returns it as `output`. Default: free text. */
+  /** Form of the final answer. `task.result()` returns it as `output`. Default: free text. */
   readonly output?: z.ZodObject;
-  /** Memories across conversations: `true`, or whose they are and how many tokens their note may take. Default: none. */
+  /** Memories across conversations: `true`, or their user and the tokens that their note may take. Default: none. */
   readonly memory?: boolean | { readonly user?: string; readonly tokens?: number };
-  /** Relative to the working directory of the process. Default: the working directory. */
+  /** Folder of the file tools, relative to the working directory. Default: the working directory. */
   readonly workspace?: string;
 }
 
 /**
- * Defines an agent in code, to be passed to `createWorker`. Tools of your own are passed there too.
- * @throws ConfigurationError naming every wrong option.
+ * Defines an agent in code. Pass it to `createWorker`, and your own tools too.
+ * @throws `ConfigurationError` that names every wrong option
  */
 export function defineAgent(input: AgentInput): DefinedAgent {
   const { name, preset = 'default', tools, workspace = '.', output, ...rest } = input;

@@ -26,9 +26,11 @@ export interface EmbeddingModel {
   readonly dimensions: number;
   /** What the model was trained to have before each text. Default: nothing. */
   readonly passagePrefix?: string | undefined;
+  /** The same before each query. Default: nothing. */
   readonly queryPrefix?: string | undefined;
 }
 
+/** Makes vectors with a model of a provider, for `connect` (`embedder`). Use the model of the workers: vectors of two models never match. */
 export function createEmbeddingClient(
   provider: ProviderDefinition,
   { model, dimensions, passagePrefix = '', queryPrefix = '' }: EmbeddingModel,

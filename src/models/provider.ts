@@ -11,7 +11,9 @@ export type ProviderHosting =
 
 /** A server that models are asked at, as configured. */
 export interface ProviderDefinition {
+  /** As in `provider/model`. */
   readonly name: string;
+  /** The API that it speaks. */
   readonly protocol: ProtocolName;
   /** Empty for a cloud whose SDK finds it by the region. */
   readonly baseUrl: string;

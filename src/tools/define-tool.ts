@@ -12,7 +12,7 @@ export const LONGEST_TOOL_TIMEOUT_MILLISECONDS = 86_400_000;
 const EFFECTS: readonly ToolEffect[] = ['none', 'idempotent', 'once'];
 
 /**
- * Declares a tool. The type of `input` in `run` follows from the zod schema.
+ * Declares a tool. The zod schema gives the type of the input of `run`.
  *
  * ```ts
  * const weather = defineTool({
@@ -26,7 +26,7 @@ const EFFECTS: readonly ToolEffect[] = ['none', 'idempotent', 'once'];
  *   },
  * });
  * ```
- * @throws ToolDefinitionError naming what is wrong with the declaration.
+ * @throws `ToolDefinitionError` that names what is wrong
  */
 export function defineTool<Input extends z.ZodType>(tool: ToolDefinition<Input>): ToolDefinition<Input> {
   checkToolDefinition(tool);

@@ -2,47 +2,48 @@ import type { z } from 'zod';
 import type { ContentPart, MediaPart } from '../context/log/content.ts';
 
 /**
- * What running a tool twice does: `none` reads only, `idempotent` may be repeated with the same
- * idempotency key, `once` must never be repeated on Holdfast's own decision.
+ * What happens if a call runs twice. `none`: nothing, the tool only reads. `idempotent`: no second effect with the same idempotency key.
+ * `once`: harm, so Holdfast never repeats it by itself.
  */
 export type ToolEffect = 'none' | 'idempotent' | 'once';
 
 /** What a tool gets besides its input. */
 export interface ToolContext {
+  /** Of the call. */
   readonly conversationId: string;
+  /** Of the call. */
   readonly turnId: string;
-  /** Whose conversation it is, as the start said: never what the model says. */
+  /** Tenant of the client that started the conversation. The model cannot change it. */
   readonly tenant: string;
-  /** The `user` of the start; `null` where it named none. Choose the credentials of a call by it. */
+  /** The `user` of the start, or `null`. Choose the credentials of a call by it. */
   readonly user: string | null;
   /** Absolute path of the agent's workspace. */
   readonly workspace: string;
   /**
-   * Absolute paths of files and folders that no tool should open: the configuration, files with keys, Holdfast's state. The built-in
-   * file tools refuse them, wherever they lie.
+   * Absolute paths that no tool should open: the configuration, files with keys, Holdfast's state. The built-in file tools refuse them.
    */
   readonly protectedPaths: readonly string[];
-  /** The same for every attempt of one call; hand it to services that deduplicate. */
+  /** The same for every attempt of one call. Pass it to services that deduplicate. */
   readonly idempotencyKey: string;
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Aborted when the turn is stopped, the call times out or the worker has been replaced. */
+  /** Aborted when the turn is stopped, the call times out or another worker has taken it over. */
   readonly signal: AbortSignal;
   /**
-   * Rejects if another attempt took the call over: a worker that was frozen for longer than its heartbeats wakes up beside its
-   * successor, and `signal` tells it only a moment later. To be asked right before an effect that does not know by the idempotency
-   * key that it was had already. Waits while Postgres is away.
+   * Rejects if another attempt has taken the call over, as after a freeze of this worker. Call it right before an effect that does not
+   * check the idempotency key. Waits while Postgres is away.
    */
   readonly requireClaim: () => Promise<void>;
   /**
-   * Characters of a result that are shown to the model; scales with the model's window.
-   * What is longer is stored whole and shown clipped with the way to open the rest.
+   * Characters of a result that the model sees; depends on the model's window. A longer result is stored whole. The model sees its beginning
+   * and end, and how to open the rest.
    */
   readonly resultLimit: number;
-  /** Takes output of any size in pieces; the original is stored byte for byte. */
+  /** Takes long output in pieces, which are stored byte for byte. */
   readonly output: OutputSink;
+  /** Searches and opens what the conversation holds, as `recall_search` and `recall_open` do. */
   readonly memory: ToolMemory;
-  /** Memories across conversations; `null` when they are not enabled for the agent. */
+  /** Reads and writes memories across conversations. `null`: the agent has none. */
   readonly memories: ToolMemories | null;
 }
 
@@ -184,21 +185,20 @@ export interface Neighbour {
 
 export interface ToolResult {
   /**
-   * What the model sees. Empty when everything was written to `context.output`. Text of any size: beyond 64 MB it is counted and lost. A
-   * picture or file has at most 50,000,000 characters of base64, or the call fails.
+   * What the model sees. Empty if everything was written to `context.output`. Text over 64 MB is cut there. An image or file over
+   * 50,000,000 characters of base64 fails the call.
    */
   readonly content: readonly ContentPart[] | string;
-  /** The model is told that the call failed. */
+  /** Marks the result as an error for the model. Default: false. */
   readonly isError?: boolean;
   /**
-   * What the result is compared by instead of `content`, which names a duration, a time or another thing that is different each time: a
-   * call that comes back with the same again and again is a loop (`limits.repeatedCalls`). What was written to `context.output` is
-   * compared with it.
+   * Compared instead of `content` to notice a loop (`limits.repeatedCalls`). Set it if `content` has a time or a duration, which differs
+   * each time. Default: `content`.
    */
   readonly comparedBy?: string;
-  /** Replaces the plan note, which stays in the view whatever is compacted. At most 60,000 characters, or the call fails. */
+  /** Replaces the plan note, which every later request shows. Over 60,000 characters the call fails. */
   readonly plan?: string;
-  /** A rule that stands in every later request of the conversation, whatever is compacted. At most 4,000 characters, or the call fails. */
+  /** Pins a rule, which every later request shows. Over 4,000 characters the call fails. */
   readonly pin?: string;
 }
 
@@ -209,22 +209,25 @@ interface ApprovalCheck<Input extends z.ZodType> {
 export interface ToolDefinition<Input extends z.ZodType = z.ZodType> {
   /** Letters, digits, `_` and `-`; at most 64 characters. */
   readonly name: string;
+  /** What it does and when to use it, for the model. */
   readonly description: string;
+  /** A zod schema. The model gets it as JSON Schema. */
   readonly input: Input;
+  /** What happens if a call runs twice. */
   readonly effect: ToolEffect;
   /** Runs alone and in order among the calls of one answer. Default: false. */
   readonly exclusive?: boolean;
-  /** Milliseconds until the call is aborted. Default: 120,000. */
+  /** Milliseconds until the call is aborted, at most a day. Default: 120,000. */
   readonly timeout?: number;
   /**
-   * Whether a person must allow a call before it runs: all calls, or those for which the function says so. The turn waits
-   * without holding a worker. Default: false; agents can require approvals of any tool too (`approvals` in `holdfast.yaml`).
-   * A method for the same reason as `run`; it must decide the same each time, from the input alone.
+   * A person must allow a call before it runs: every call, or those for which the function returns true. The function must decide from the
+   * input alone, the same each time. Agents can require approvals of any tool too (`approvals`). Default: false.
    */
+  // A method's type for the same reason as `run`.
   readonly approval?: boolean | ApprovalCheck<Input>['needed'];
   /**
-   * Runs one call. What it throws becomes an error result with the message, so say what the model can do about it.
-   * A method, because methods are compared bivariantly: a list can then hold tools of different inputs.
+   * Runs one call. If it throws, the model reads the message as an error result, so say what the model can do.
    */
+  // A method, because methods are compared bivariantly: a list can then hold tools of different inputs.
   run(input: z.output<Input>, context: ToolContext): Promise<ToolResult>;
 }

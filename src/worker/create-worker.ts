@@ -45,48 +45,50 @@ export interface CreateWorkerOptions {
   /** Hooks that run in this order before a compaction with a summary. They may supply it, add to it or cancel. Default: none. */
   readonly beforeCompaction?: readonly BeforeCompaction[];
   /**
-   * Files and folders that the built-in file tools refuse, beside Holdfast's state and configuration, files with keys and git's hooks.
-   * Default: none.
+   * Files and folders that the built-in file tools refuse, beside Holdfast's own, files with keys and git's hooks. Default: none.
    */
   readonly protectedPaths?: readonly string[];
-  /** Folder in which, and above which, `holdfast.yaml` and `.holdfast/` are looked for. Default: the working directory. */
+  /** Folder where the search for `holdfast.yaml` and `.holdfast/` begins. It goes on above. Default: the working directory. */
   readonly directory?: string;
-  /** Default: the process's environment (`DATABASE_URL`, `TEMPORAL_ADDRESS`, `HOLDFAST_CONFIG`, provider keys, …). */
+  /** Variables such as `DATABASE_URL`, `TEMPORAL_ADDRESS` and keys of providers. Default: those of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /**
-   * Codecs that encrypt what Temporal stores: ids and counts. A codec must not change what it did not encode, so that open turns go on,
-   * and must decode with former keys. Default: the codec server of `TEMPORAL_CODEC_ENDPOINT` or the profile, else none.
+   * Codecs that encrypt what Temporal stores: ids and counts. A codec must leave alone what it did not encode, and decode with former keys.
+   * Default: the codec server of `TEMPORAL_CODEC_ENDPOINT` or the profile, else none.
    */
   readonly payloadCodecs?: readonly PayloadCodec[];
-  /** Queue of workflows and database activities. The queue of model calls and tools gets its name from it. Default: `agent-turn`. */
+  /**
+   * Queue of workflows and database activities. The queue of model calls and tools gets its name from it. Default: `HOLDFAST_TASK_QUEUE`,
+   * else `agent-turn`.
+   */
   readonly taskQueue?: string;
   /** Model calls, summaries and tools at once. Default: 100. */
   readonly concurrentWork?: number;
   /** Milliseconds that running calls get to finish at shutdown. Default: 30,000. */
   readonly shutdownGraceMilliseconds?: number;
   /**
-   * Signals at which the worker shuts down. Default: SIGINT and SIGTERM, which deploys send. Empty: your program calls `shutdown` itself.
+   * Signals that shut the worker down. Empty: your program calls `shutdown` itself. Default: SIGINT and SIGTERM, which deploys send.
    */
   readonly shutdownSignals?: readonly NodeJS.Signals[];
   /**
-   * Name of the Temporal worker deployment. With `buildId`, a turn ends on the build that it began on. The worker gets no turns before
-   * its build is current (docs/versions.md). Default: `HOLDFAST_DEPLOYMENT`, else unversioned.
+   * Name of the Temporal worker deployment, for Worker Versioning. The worker gets no turns before its build is current. Default:
+   * `HOLDFAST_DEPLOYMENT`, else unversioned.
    */
   readonly deploymentName?: string;
-  /** This build. Each release of your worker needs another one. Default: `HOLDFAST_BUILD_ID`. */
+  /** Id of this build; each release of your worker needs another one. Default: `HOLDFAST_BUILD_ID`. */
   readonly buildId?: string;
   /**
-   * Whether an open turn stays on its build or moves to the current one. Applies to turns that this build takes up. Default:
+   * `pinned`: an open turn stays on the build that it began on. `auto-upgrade`: it moves to the current build. Default:
    * `HOLDFAST_VERSIONING`, else `pinned`.
    */
   readonly versioning?: Versioning;
 }
 
 /**
- * Starts a worker in this process, with the servers of the environment, of `holdfast.yaml` or of the local stack of `holdfast dev`. Call
- * it once per process, because Temporal's runtime exists once; it logs through pino to stderr.
- * @throws ConfigurationError for a wrong option; StackError `stack_not_started` if no server is known; StoreError if the database is not
- * migrated.
+ * Starts a worker in this process. Servers come from the environment, `holdfast.yaml` or the local stack of `holdfast dev`. Call it once
+ * per process, because Temporal's runtime exists once. It logs to standard error.
+ * @throws `ConfigurationError` for a wrong option; `StackError` `stack_not_started` if no server is known; `StoreError` if the database
+ * is not migrated
  */
 export async function createWorker(options: CreateWorkerOptions = {}): Promise<RunningWorker> {
   const { environment = process.env, directory = process.cwd() } = options;

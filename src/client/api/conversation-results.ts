@@ -7,17 +7,15 @@ export const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).read
 const count = z.int();
 export const isoTime = z.string().meta({ format: 'date-time' });
 
-/** What a send returns once its row is written; the turn is rung in the background. */
 export const sentMessage = z
   .object({
     conversationId: z.string(),
     messageId: z.string(),
-    /** The same id and content had been sent before: nothing was written. */
+    /** True if the same id and content were sent before. Then nothing was written. */
     duplicate: z.boolean(),
   })
   .meta({ id: 'SentMessage' });
 
-/** A command that found nothing to act on, such as a stop for an idle conversation or a resume of what is done by then: no turn took it. */
 export const servedCommand = z
   .object({
     turnId: z.null(),
@@ -79,12 +77,12 @@ export const turnSummary = z
     explanation: z.string().nullable(),
     /** In force: the agent's own, or a fallback. */
     model: z.string(),
-    /** Models that were given up for a fallback, oldest first. */
     preset: z.string(),
+    /** Models that a fallback replaced, oldest first. */
     givenUp: listOf(z.object({ model: z.string(), callNumber: count, reason: z.string() })),
-    /** A compaction or a change of branch in an idle conversation: no task, so there is none to resume, but for `tookMessages`. */
+    /** It only carried out a command, such as a compaction of an idle conversation. */
     commandOnly: z.boolean(),
-    /** A message of the user stands in it: also in a command that was stopped, with what was sent before the stop. */
+    /** It took a message of the user. */
     tookMessages: z.boolean(),
     steps: count,
     modelCalls: count,
@@ -110,12 +108,10 @@ export const endedTurn = turnSummary
   })
   .meta({ id: 'EndedTurn' });
 
-/** A tool call that waits for a person. */
 export const waitingCall = z
   .object({
     /**
-     * Names the call in the conversation, for ever: number of the turn, number of the model call in the turn, index in the
-     * answer, as in `3.2.0`.
+     * Name of the call in the conversation, such as `3.2.0`: number of the turn, of the model call in it, and index in the answer.
      */
     call: z.string(),
     turnId: z.string(),
@@ -124,7 +120,7 @@ export const waitingCall = z
     tool: z.string(),
     /** JSON as the model wrote it. */
     arguments: z.string(),
-    /** All rules that made it ask; a decision for the turn or the agent stands for each of them. */
+    /** All rules that made it ask. A decision for the turn or the agent covers each of them. */
     rules: listOf(z.string()),
     requestedAt: isoTime,
     /** When it counts as denied or not answered. */
@@ -132,21 +128,19 @@ export const waitingCall = z
   })
   .meta({ id: 'WaitingCall' });
 
-/** A tool call that waits in one of the tenant's conversations. */
 export const waitingCallOfTenant = waitingCall
   .extend({ conversationId: z.string(), agent: z.string() })
   .meta({ id: 'WaitingCallOfTenant' });
 
-/** A tool call on which was decided. */
 export const decidedCall = waitingCallOfTenant
   .omit({ requestedAt: true, expiresAt: true })
   .extend({
     decision: z.enum(['approved', 'denied', 'answered', 'expired']),
-    /** How far it reaches; `null` for one that expired. */
+    /** What it decided: this call, the turn, or the agent. `null`: it expired. */
     scope: z.enum(['call', 'turn', 'agent']).nullable(),
     /** The reason or the answer. */
     text: z.string().nullable(),
-    /** Name of a person or of an API key, where one was told. */
+    /** Name of a person or of an API key, if known. */
     decidedBy: z.string().nullable(),
     decidedAt: isoTime,
     /** An earlier decision for the turn or the agent covered it. */
@@ -159,19 +153,19 @@ export const conversation = z
     conversationId: z.string(),
     agent: z.string(),
     model: z.string().nullable(),
-    /** Whose memories of scope `user` it is shown and writes; `null`: those of its agent's own user. */
+    /** Selects the memories of scope `user`. `null`: the agent's `memory.user`. */
     user: z.string().nullable(),
     /** First line of the first message, clipped. */
     title: z.string(),
     createdAt: isoTime,
-    /** Of all branches: also the sequence of the newest entry. `log.count` counts those of the active one. */
+    /** Of all branches. `log.count` counts those of the active one. */
     entryCount: count,
-    /** Number of the newest event of the timeline: what `watch` takes as `afterSequence` to tell only what comes. */
+    /** Number of the newest event. Give it to `watch` as `afterSequence` to get only later events. */
     eventCount: count,
     waitingMessages: count,
-    /** Tokens of the newest model call as they were estimated, and those that its window had for it; `null` before the first. */
+    /** Estimated tokens of the newest model call and its input budget. `null` before the first call. */
     fill: z.object({ tokens: count, inputBudget: count.nullable() }).nullable(),
-    /** Secrets of well-known forms that were replaced in summaries and in what they were made from. */
+    /** How many secrets were replaced in summaries and in what they were made from. */
     secretsRedacted: count,
     /** Tool calls of the open turn that wait for a person. */
     waitingCalls: listOf(waitingCall),
@@ -180,7 +174,6 @@ export const conversation = z
   })
   .meta({ id: 'Conversation' });
 
-/** A run whose history Temporal keeps after its conversation was deleted: ids and counts, no text. */
 export const workflowRun = z.object({
   workflowId: z.string(),
   /** `null` for one that began no turn: it may be there, or not. */
@@ -194,7 +187,7 @@ export const importedConversation = z
     entries: count,
     /** Rules that are pinned in it. */
     pins: count,
-    /** How many memories came with it, and whom they are shown to. They are data there, whoever the file says they are from. */
+    /** How many memories came with it, by scope. */
     memories: listOf(z.object({ scope: z.enum(['agent', 'user', 'workspace']), scopeName: z.string(), count })),
   })
   .meta({ id: 'ImportedConversation' });
@@ -208,16 +201,15 @@ export const sentDecision = z
     tool: z.string(),
     /** JSON as the model wrote it. */
     arguments: z.string(),
-    /** All rules that made it ask: for the turn or the agent, what the decision stands for. */
+    /** All rules that made it ask. A decision for the turn or the agent covers each of them. */
     rules: listOf(z.string()),
-    /** The same id had decided it before: nothing was written. */
+    /** True if the same id decided it before. Then nothing was written. */
     duplicate: z.boolean(),
-    /** Waiting calls that it decided, with `for: 'agent'` also those of other conversations. */
+    /** How many waiting calls it decided, with `for: 'agent'` also in other conversations. */
     decided: count,
   })
   .meta({ id: 'SentDecision' });
 
-/** A decision for all turns of an agent. */
 export const standingApproval = z
   .object({
     agent: z.string(),

@@ -51,9 +51,9 @@ export const contentPart = z
   ])
   .meta({ id: 'ContentPart' }) satisfies z.ZodType<ContentPart>;
 
-export const content = listOf(contentPart);
+/** Typed by name: the types of answers then say `ContentPart`. */
+export const content: z.ZodType<readonly ContentPart[]> = listOf(contentPart);
 
-/** The report of an attempt of a tool call that came after the call had got its result. */
 export const lateResult = z.object({
   /** From 1. */
   attempt: count,
@@ -79,7 +79,7 @@ const entryFields = {
   originalBytes: nullableCount,
   /** Markers: the compaction that was committed there. */
   compactionId: z.string().nullable(),
-  /** Tool results: what attempts reported that had been replaced, in order of arrival. The model never sees it. */
+  /** Tool results: late reports of replaced attempts. The model does not see them. */
   lateResults: listOf(lateResult),
 };
 
@@ -89,13 +89,12 @@ export const listedEntry = z.object(entryFields).meta({ id: 'Entry' });
 export const openedEntry = z
   .object({
     ...entryFields,
-    /** `summary`: the id was a compaction's; the content is its summary, number and turn are those of its marker. */
+    /** `summary`: the id was that of a compaction. Sequence and turn are then those of its marker. */
     kind: z.enum([...entryFields.kind.options, 'summary']),
     conversationId: z.string(),
   })
   .meta({ id: 'OpenedEntry' });
 
-/** One compaction that was committed. */
 export const storedSummary = z
   .object({
     compactionId: z.string(),
@@ -106,21 +105,21 @@ export const storedSummary = z
     form: z.string(),
     /** Branch on which it was made. */
     branch: count,
-    /** Whether the model is shown its summary, on the branch that the conversation goes on with. */
+    /** The model sees this summary on the active branch. */
     inForce: z.boolean(),
-    /** The generation whose summary it updates; `null` for the first of its branch, and for a pass without summary. */
+    /** The generation whose summary it updates, or `null`. */
     updatesGeneration: nullableCount,
     tokensBefore: count,
     tokensAfter: count,
-    /** Last entry that the summary covers; `null` for a pass without summary. */
+    /** Last entry that the summary covers. `null`: no summary was needed. */
     coveredThroughSequence: nullableCount,
     /** Entries of its branch up to there. */
     entriesCovered: count,
     /** First entry kept verbatim. */
     firstKeptSequence: nullableCount,
-    /** Entries that the pass clipped, cleared or stripped. */
+    /** Entries that were clipped, cleared or stripped. */
     operations: count,
-    /** Forms that were planned until this one was committed. */
+    /** Forms that were tried, this one included. */
     tries: count,
     /** `provider/model` that wrote the summary; `null` without a model. */
     model: z.string().nullable(),
@@ -131,9 +130,9 @@ export const storedSummary = z
     /** Input tokens of the calls of the form that was committed, and of them those read from the provider's cache. */
     inputTokens: count,
     cacheReadTokens: count,
-    /** `null` for a pass without summary. */
+    /** `null`: no summary was needed. */
     text: z.string().nullable(),
-    /** The text by its sections; `open`: shown unfolded where summaries are listed, by the preset's choice. */
+    /** The text by its sections. `open`: lists show it unfolded. */
     sections: listOf(z.object({ title: z.string(), text: z.string(), open: z.boolean() })),
     createdAt: isoTime,
     durationMilliseconds: z.number(),
@@ -167,25 +166,26 @@ export const compactionLineage = z
   })
   .meta({ id: 'CompactionLineage' }) satisfies z.ZodType<CompactionLineage>;
 
-/** What fills the window of the next call, and the numbers in force, in tokens. */
 export const contextReport = windowBreakdown
   .extend({ model: z.string(), preset: z.string(), trigger: z.number(), target: z.number() })
   .meta({ id: 'ContextReport' });
 
-/** Facts of the originals that the window no longer says, and whether recall finds them. */
 export const summaryAudit = z
   .object({
     conversationId: z.string(),
     /** The compaction whose summary is in force; `null` when there is none. */
     compactionId: z.string().nullable(),
-    /** Entries that left the window, and entries that it shows shorter. */
+    /** Entries that left the window. */
     droppedEntries: count,
+    /** Entries that the window shows shorter. */
     shortenedEntries: count,
-    /** Facts that the originals of both say; of them those in the summary; of the others those in the rest of the window. */
+    /** Facts in the originals of both. */
     facts: count,
+    /** Those of them that are in the summary. */
     carried: count,
+    /** Of the others, those that are elsewhere in the window. */
     shown: count,
-    /** Those that the window no longer says, in order of appearance. `found`: by one search; `null`: not searched for. */
+    /** Facts that left the window, in order of appearance. `found`: one search finds it. `null`: not searched for. */
     missing: listOf(
       z.object({
         kind: z.enum(FACT_KINDS),
@@ -200,7 +200,6 @@ export const summaryAudit = z
   })
   .meta({ id: 'SummaryAudit' }) satisfies z.ZodType<SummaryAudit>;
 
-/** One try of a model call. */
 export const pastCall = z
   .object({
     turn: count,
@@ -208,7 +207,7 @@ export const pastCall = z
     callNumber: count,
     attempt: count,
     model: z.string(),
-    /** `registered` without an end: under way, or its worker died and nobody knows whether the call was paid. */
+    /** `registered`: it runs, or its worker died and nobody knows whether the call was paid. */
     state: z.enum(['registered', 'answered', 'failed']),
     /** Newest entry that the request showed. */
     headEntryId: z.string(),
@@ -236,7 +235,6 @@ const viewMessage = z.discriminatedUnion('role', [
   }),
 ]);
 
-/** What the model saw at a call, rebuilt from the log. */
 export const pastView = z
   .object({
     call: pastCall,
@@ -247,10 +245,10 @@ export const pastView = z
       ),
       messages: listOf(viewMessage),
     }),
-    /** Half of the SHA-256 of the rebuilt view; equal to `sentFingerprint` when it is the one that was sent, byte for byte. */
+    /** Half of the SHA-256 of the rebuilt view. Equal to `sentFingerprint`: it is the view that was sent, byte for byte. */
     fingerprint: z.string(),
     sentFingerprint: z.string(),
-    /** Version of the code that rendered this view, and of the one that rendered what was sent: other versions may differ. */
+    /** Version of the code that rendered this view. Another version than `sentRendererVersion` may render differently. */
     rendererVersion: count,
     sentRendererVersion: count,
   })
@@ -293,7 +291,7 @@ export const liveText = z
     kind: z.enum(['text', 'thinking', 'tool_call']),
     callIndex: count.exactOptional(),
     toolName: optionalText,
-    /** Characters of this kind, or of this tool call, that came before: a jump is a gap. */
+    /** Characters of this kind, or of this tool call, that came before. A jump is a gap. */
     offset: count,
     text: z.string(),
   })

@@ -43,20 +43,18 @@ export const foundPassage = z
     offset: count,
     text: z.string(),
     /**
-     * Why it is listed: the query names its id, stands in it as it is, its words do, words like them do,
-     * it stands beside an entry that has them, or its meaning alone is near (with embeddings).
+     * Why it is listed. It has the id of the query, the query as a phrase, its words, or similar words. Or it is beside an entry that has
+     * them, or only its meaning is near.
      */
     match: z.enum(['id', 'phrase', 'words', 'similar', 'neighbour', 'meaning']),
     /** Words of the query that it has, in lower case. */
     matched: listOf(z.string()),
     /**
-     * Words of the text that the query's words stand for, as they are written there, in lower case: inflected and similar
-     * forms too; first what the query asks for word for word, with single spaces, if it stands there. What a reader sets off.
+     * Words of the text that match, in lower case, inflected and similar forms too. A page can highlight them. A phrase comes first.
      */
     forms: listOf(z.string()),
     /**
-     * Of a passage that answers, the question right before it; of one that asks, what was said right after it, whatever tools were
-     * called in between; shortened to 300 characters. Absent where it stands alone.
+     * The question before an answer, or the answer after a question, shortened to 300 characters. Absent: there is none.
      */
     neighbour: z
       .object({
@@ -67,11 +65,11 @@ export const foundPassage = z
         text: z.string(),
       })
       .exactOptional(),
-    /** Branch on which it was said; a summary: on which it was made. */
+    /** Branch on which it was said or made. */
     branch: count,
-    /** Other conversations in which the same text was found; absent: none. */
+    /** Other conversations with the same text. Absent: none. */
     alsoIn: listOf(z.string()).exactOptional(),
-    /** Whether it lies on the path that its conversation goes on with. */
+    /** True if it is on the active branch of its conversation. */
     onActiveBranch: z.boolean(),
     /** Comparable within one search only. */
     score: z.number(),

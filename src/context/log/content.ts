@@ -5,6 +5,7 @@ import { nameText, quoteFile, tagsOf } from './frames.ts';
  * surrogates survive as escapes; bytes that are not valid UTF-8 live in content pieces.
  */
 
+/** Words. */
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
@@ -36,6 +37,7 @@ export interface ThinkingPart {
   readonly encrypted?: string;
 }
 
+/** An image. */
 export interface ImagePart {
   readonly type: 'image';
   readonly mediaType: string;
@@ -49,6 +51,7 @@ export interface ImagePart {
   readonly mostPatches?: number;
 }
 
+/** A file, such as a PDF. */
 export interface FilePart {
   readonly type: 'file';
   readonly mediaType: string;
@@ -71,6 +74,7 @@ export interface ToolCallPart {
 /** What is shown instead of read. */
 export type MediaPart = ImagePart | FilePart;
 
+/** A piece of an entry's content. */
 export type ContentPart = TextPart | ThinkingPart | ImagePart | FilePart | ToolCallPart;
 
 const TEXT_FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -10,17 +10,23 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
-/** What a hook is told before a compaction that writes a summary. */
+/** What a hook gets before a compaction that writes a summary. */
 export interface CompactionPreparation {
+  /** Of the compaction. */
   readonly conversationId: string;
+  /** Of the compaction. */
   readonly turnId: string;
+  /** Why it compacts. */
   readonly reason: CompactionReason;
+  /** Name of the preset in force. */
   readonly preset: string;
   /** First entry that stays as it is; `null` when everything is summarized. */
   readonly firstKeptEntryId: string | null;
-  /** Originals of the entries that the summary will stand for, oldest first. */
+  /** Originals of the entries that the summary will replace, oldest first. */
   readonly entriesToSummarize: readonly Entry[];
+  /** Text of the summary in force, or `null`. */
   readonly previousSummary: string | null;
+  /** What the hook of the previous compaction returned as `details`. */
   readonly previousDetails: JsonValue;
   /** Tokens of the view, by the calibrated estimate. */
   readonly tokensBefore: number;
@@ -28,33 +34,32 @@ export interface CompactionPreparation {
   readonly files: FileLists;
 }
 
-/** What a hook may answer; nothing lets the compaction go on as planned. */
+/** What a hook may return. Without a return value the compaction runs as planned. */
 export interface CompactionDecision {
-  /** No compaction this time: nothing changes, and the model is called with the view as it is. */
+  /** No compaction: the model is called with the view as it is. */
   readonly cancel?: true;
-  /** Instead of a model's summary. It counts only if the view gets smaller by it. */
+  /** Replaces the model's summary. Used only if it makes the view smaller. */
   readonly summary?: string;
   /**
-   * With `summary`: the first entry that stays as it is, any of the branch; all before it is what `summary` stands for. A tool call is not
-   * parted from its results. Default: that of the preparation, which also counts when this one would save nothing.
+   * With `summary`: the first entry that stays as it is. `summary` replaces everything before it. A tool call stays with its results.
+   * Default: the entry of the preparation, also if this one would save nothing.
    */
   readonly firstKeptEntryId?: string;
-  /** Stored with the compaction, and given to the hooks of the next one. Default: what the one before stored. */
+  /** Stored with the compaction, for the hooks of the next one. Default: what the previous one stored. */
   readonly details?: JsonValue;
-  /** Lines that stand before and after the instruction to the summarizing model. */
+  /** Lines before and after the instruction to the summarizing model. */
   readonly contextLines?: { readonly prepend?: readonly string[]; readonly append?: readonly string[] };
 }
 
 export interface HookLimits {
-  /** Aborted when the turn is stopped or lost, and when the ten minutes of all hooks are over: what the hook answers then, nobody reads. */
+  /** Aborted when the turn is stopped or lost, and after ten minutes for all hooks together. A later answer is ignored. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs before a compaction, in an activity of its own, so it may ask a model. May run up to three times for the same compaction: when
- * it throws, when a worker dies, and when all hooks together take over ten minutes. So it must not act on anything, and should hand
- * `signal` to what it calls. After three failures the compaction goes on without it, and the timeline says so
- * (`compaction_hook_skipped`).
+ * Runs before a compaction that writes a summary, in an activity, so it may call a model. It runs up to three times: after an error, after
+ * the death of a worker, or after ten minutes for all hooks together. So it must change nothing outside, and should pass `signal` on. After
+ * three failures the compaction runs without it (event `compaction_hook_skipped`).
  */
 export type BeforeCompaction = (
   preparation: CompactionPreparation,

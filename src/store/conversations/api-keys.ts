@@ -8,6 +8,7 @@ export type Scope = (typeof SCOPES)[number];
 
 /** What the holder of a key may use; `null`: no limit of its own. */
 export interface KeyLimits {
+  /** Requests of any kind. */
   readonly requestsPerMinute: number | null;
   /** Turns of the tenant that may be open when it starts or sends. */
   readonly openTurns: number | null;
@@ -15,6 +16,7 @@ export interface KeyLimits {
   readonly costPerDay: number | null;
 }
 
+/** A key of the HTTP API, without the key itself. */
 export interface ApiKey {
   readonly id: string;
   readonly tenant: string;

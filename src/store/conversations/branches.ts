@@ -7,15 +7,18 @@ import { isId } from '../database/ids.ts';
 import { newestOnPath } from './branch-path.ts';
 import type { TurnOutcome } from '../../turn/turn-reference.ts';
 
+/** A branch of a conversation. */
 export interface BranchRow {
+  /** Its number, from 0. */
   readonly branch: number;
   readonly active: boolean;
+  /** The branch that it left, or `null` for the first one. */
   readonly forkedFrom: number | null;
-  /** Newest entry that it shares with it; `null` when it begins before the first entry, or is the first branch. */
+  /** Newest entry that both share, or `null` if there is none. */
   readonly forkedAtSequence: number | null;
   readonly entries: number;
   readonly headEntryId: string | null;
-  /** First line of its own first message, clipped; empty when it has none. */
+  /** First line of its own first message, clipped. Empty: it has none. */
   readonly title: string;
   readonly activeAt: string | null;
 }

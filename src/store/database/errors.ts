@@ -83,9 +83,9 @@ export class StoreError extends Error {
   }
 
   /**
-   * Whether no further try of the work can succeed. `superseded_attempt` is none of these: a worker that woke up too late
-   * may have taken the work over from the try that Temporal counts on, and the next try finds what came of it.
+   * No further attempt of the work can succeed.
    */
+  // `superseded_attempt` is not permanent: a worker that woke up late may have taken the work over from the attempt that Temporal counts on.
   get permanent(): boolean {
     return this.code !== 'head_moved' && this.code !== 'database_behind' && this.code !== 'superseded_attempt';
   }

@@ -6,6 +6,7 @@ import { jsonText, plainText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 
 interface ModelAtServer {
+  /** `provider/model`. */
   readonly model: string;
   /** Base address of the server. */
   readonly server: string;
@@ -16,9 +17,11 @@ export interface LearnedWindow extends ModelAtServer, LearnedLimits {
   readonly learnedAt: string;
 }
 
+/** What a server's own list says about a model. */
 export interface ServedModel extends ModelAtServer {
-  /** Tokens; `null`: the list does not say. */
+  /** Tokens. `null`: the list does not say. */
   readonly window: number | null;
+  /** Tokens. `null`: the list does not say. */
   readonly maximumOutput: number | null;
   readonly listedAt: string;
 }

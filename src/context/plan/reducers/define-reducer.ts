@@ -37,17 +37,22 @@ export type Change =
   | { readonly kind: 'clear'; readonly id: string }
   | { readonly kind: 'strip'; readonly id: string };
 
-/** Keeps the first `head` and the last `tail` characters of an entry. */
+/**
+ * Keeps the beginning and the end of an entry.
+ * @param id of the entry
+ * @param options.head characters that are kept of the beginning
+ * @param options.tail characters that are kept of the end
+ */
 export function clip(id: string, { head, tail }: { readonly head: number; readonly tail: number }): Change {
   return { kind: 'clip', id, head, tail };
 }
 
-/** Replaces a tool result by a line that names it and says how to get it back. */
+/** Replaces a tool result by a line that names it and says how to open it. @param id of the tool result */
 export function clear(id: string): Change {
   return { kind: 'clear', id };
 }
 
-/** Replaces the images and files of an entry by markers. */
+/** Replaces the images and files of an entry by markers. @param id of the entry */
 export function strip(id: string): Change {
   return { kind: 'strip', id };
 }
@@ -59,14 +64,15 @@ export class ReducerError extends Error {
 }
 
 /**
- * Defines a reducer in code, to be passed to `createWorker` and named by policies (`reduce`). Nothing that it changes is lost: the
- * original stays, and a placeholder says how to get it back. Changes are made in order, until the view is down to the goal; one that
- * would make an entry larger is passed over. `plan` must be pure: it may run again for the same compaction.
+ * Defines a reducer in code. Pass it to `createWorker`; policies name it under `reduce`. Originals stay stored, and a placeholder says how
+ * to open them. Changes are made in order until the view is down to the goal. A change that would make an entry larger is left out.
  */
 export function defineReducer<Options extends z.ZodType>(definition: {
-  /** By which policies name it; not that of a built-in reducer. */
+  /** Policies use it. Not the name of a built-in reducer. */
   readonly name: string;
+  /** A zod schema of what policies may set. */
   readonly options: Options;
+  /** Chooses the changes. Must be pure, because it may run again for the same compaction. */
   readonly plan: (input: ReducerInput, options: z.output<Options>) => readonly Change[];
 }): Reducer<Options> {
   const { name, options, plan } = definition;
