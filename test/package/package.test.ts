@@ -143,7 +143,8 @@ test('the tutorial works line by line, with the packed package in an empty folde
     await endProcesses(application);
     await dev.exitCode();
   }
-  expect(watching.printed).toMatch(/A worker was lost; another one runs read_station again/u);
+  // The kill falls into a tool call or into the model call behind it.
+  expect(watching.printed).toMatch(/A worker was lost; another one (?:runs read_station|makes the model call) again/u);
   expect(watching.printed).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens/u);
   const expected: Readonly<Record<string, RegExp>> = {
     'HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts':
