@@ -74,6 +74,8 @@ test('reindex that is interrupted says so, with exit code 130; what was begun is
   const { conversationId } = turn;
   for (const word of said.slice(500)) await send(sql, { conversationId, ...text(word) });
   await takeMessages(sql, turn);
+  // A search takes up one batch, and says what it left to upkeep.
+  expect((await cli('recall', conversationId, 'potoroo1009')).stdout).toMatch(/510 entries are not indexed yet/u);
   expect(await cli('db', 'reindex', conversationId)).toMatchObject({ code: 0 });
   const interrupted = async (...args: string[]) => {
     const running = startCli(['db', 'reindex', ...args], { environment: { DATABASE_URL: url } });
@@ -97,8 +99,6 @@ test('reindex that is interrupted says so, with exit code 130; what was begun is
       /^Stopped after 0 conversations, with \d+ passages indexed\.\n.*upkeep.*\n {2}next: npx holdfast db reindex\n$/u,
     ),
   ]);
-  // A search takes up one batch, behind at most one that the command had begun, and says what it left to upkeep.
-  expect((await cli('recall', conversationId, 'potoroo1009')).stdout).toMatch(/\d+ entries are not indexed yet/u);
   const json = await interrupted('--json');
   expect(json.code).toBe(130);
   expect(JSON.parse(json.stdout)).toMatchObject({ conversations: 0, interrupted: true });
