@@ -80,14 +80,16 @@ beforeAll(async () => {
   // For the worker's process only: the one in this process has its agent from the harness.
   await writeFile(join(harness.workspace, 'holdfast.yaml'), 'agents: { default: { allowCommands: true } }\n');
   worker = await startWorkerProcess(harness);
-  // It serves another queue, and takes over what it believes to be a dead worker's: on a slow machine also what only came back late.
+  // It serves another queue, and would take over what it believes to be a dead worker's: no fault here is a death.
   survivor = await startWorkerProcess(harness, { HOLDFAST_TASK_QUEUE: 'agent-turn-of-the-survivor' });
 }, 400_000);
 
 afterAll(async () => {
   for (const each of [worker, survivor]) {
     each.kill('SIGTERM');
-    expect((await each.exited).code).toBe(0);
+    const { code, output } = await each.exited;
+    expect(code).toBe(0);
+    expect(output).not.toContain('a worker died');
   }
   await harness.stop();
   await Promise.all([database.stop(), temporal.stop()]);

@@ -40,7 +40,7 @@ function offerText({ needs, name }: WorkerNeed): string {
  * Renews the worker's row and looks for workers, itself among them, that do not hold their lock.
  * @param mine conversations that the worker works on; `null`: it does not hold its lock and must not be taken for dead, so it has no row
  * @param announced what the worker can run
- * @returns none in the first ten seconds of Postgres: the others may still be on their way back
+ * @returns of the others none in the first ten seconds of Postgres: they may still be on their way back
  */
 export async function renewSession(
   sql: Database,
@@ -58,7 +58,7 @@ export async function renewSession(
   return sql<FreeSession[]>`
     with written as (${write})
     select w.id, w.renewals from workers w
-    where pg_postmaster_start_time() < clock_timestamp() - interval '10 seconds'
+    where (w.id = ${id} or pg_postmaster_start_time() < clock_timestamp() - interval '10 seconds')
       and pg_try_advisory_xact_lock_shared(${lockOf(sql, sql`w.id`)})`;
 }
 
