@@ -15,32 +15,19 @@ const NAMED: readonly NamedTest[] = [...PAGE.matchAll(/^(\d+)\. `(test\/[^`]+\.t
   ([, number, file = '', title = '']) => ({ number: Number(number), file, title }),
 );
 
-/** Cells of the table's rows, without its head. */
-const ROWS = PAGE.split('\n')
-  .filter((line) => line.startsWith('|'))
-  .slice(2)
-  .map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
+/** `- **What fails.** What happens. Lost: what. Tests 1, 2.` */
+const ITEMS = PAGE.split(/\n+(?=- |#)/u)
+  .filter((text) => text.startsWith('- **'))
+  .map((text) => text.replaceAll(/\s+/gu, ' ').trim());
 
-test('every row of the table says what happens and what is lost, and names a test that exists or argues', () => {
-  expect(ROWS.length).toBeGreaterThanOrEqual(20);
+test('every item says what happens and what is lost, and names a test that exists or argues', () => {
+  expect(ITEMS.length).toBeGreaterThanOrEqual(36);
   const numbers = new Set(NAMED.map(({ number }) => number));
-  for (const row of ROWS) {
-    const [fails, happens, lost, tests = ''] = row;
-    expect(
-      [fails, happens, lost].every((cell) => cell !== undefined && cell !== ''),
-      fails,
-    ).toBe(true);
-    const named = tests
-      .split(', ')
-      .filter((text) => text !== '')
-      .map(Number);
-    if (named.length === 0) expect(row.join(' '), fails).toMatch(/argued/iu);
-    for (const number of named) expect(numbers, `${fails}: test ${number}`).toContain(number);
+  for (const item of ITEMS) {
+    expect(item).toMatch(/^- \*\*.+\.\*\* .+\. Lost: .+\.$/u);
+    const named = / Tests? ([\d, ]+)\.$/u.exec(item)?.[1]?.split(', ').map(Number) ?? [];
+    if (named.length === 0) expect(item).toMatch(/\*\* Argued: /u);
+    for (const number of named) expect(numbers, item).toContain(number);
   }
 });
 
