@@ -28,7 +28,7 @@ import type { ClientContext } from './client-context.ts';
 import { describeConversation, describeConversations } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
 import { messageParts } from './sending/message-parts.ts';
-import { describeEndedTurn, waitForEndedTurn } from './outcome.ts';
+import { describeEndedTurn, SERVED_COMMAND, waitForEndedTurn } from './outcome.ts';
 import type { Page } from './page.ts';
 import type {
   Conversation,
@@ -43,15 +43,6 @@ import type {
 import { watchConversation } from './watch.ts';
 
 const MOST_LISTED = 500;
-
-const SERVED_COMMAND: ServedCommand = {
-  turnId: null,
-  state: 'served',
-  outcome: 'nothing_to_do',
-  reason: null,
-  explanation: 'The command had nothing to act on: no turn was running, or the task was done.',
-  text: '',
-};
 
 /** Sends messages and commands, reads the state, exports, imports and deletes. */
 export class ConversationMethods {

@@ -9,12 +9,21 @@ import type { TurnRow } from '../store/turns/turns.ts';
 import { outputIn } from '../turn/final-output.ts';
 import { requireConversation, summarizeTurn } from './conversation.ts';
 import { HoldfastClientError } from './errors.ts';
-import type { EndedTurn } from './types.ts';
+import type { EndedTurn, ServedCommand } from './types.ts';
 
 /** Looked for this often without a notification, which can be lost with its connection. Milliseconds. */
 const LOOK_INTERVAL_MILLISECONDS = 2_000;
 /** Milliseconds that the last look gets after the time-out: a silent Postgres would never answer it. */
 const LAST_LOOK_MILLISECONDS = 5_000;
+
+export const SERVED_COMMAND: ServedCommand = {
+  turnId: null,
+  state: 'served',
+  outcome: 'nothing_to_do',
+  reason: null,
+  explanation: 'The command had nothing to act on: no turn was running, or the task was done.',
+  text: '',
+};
 
 interface WaitOptions {
   readonly conversationId: string;
