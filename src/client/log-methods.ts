@@ -106,7 +106,7 @@ export class LogMethods {
     );
   }
 
-  /** Summaries whose text matches, oldest first. @param options.query words, as in `memory.search` */
+  /** Summaries whose text matches, oldest first. @param options.query as in `memory.search` */
   searchSummaries(options: OfConversation & { readonly query: string }): Promise<StoredSummary[]> {
     return this.#context.boundary.call('log.searchSummaries', options, () =>
       listStoredSummaries(this.#context.database, options),

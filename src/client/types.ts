@@ -92,7 +92,7 @@ export interface MemorySearch {
   readonly conversationId?: string;
   /** Searches all conversations of this agent. */
   readonly agent?: string;
-  /** Words or a phrase. */
+  /** Words, with quotation marks around those that must stand in a row. */
   readonly query: string;
   /** At most 100. Default: 10. */
   readonly limit?: number;
