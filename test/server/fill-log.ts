@@ -2,8 +2,9 @@ import type { Database } from '../../src/store/database/database.ts';
 
 export const ENTRIES = 5_000;
 export const CONVERSATIONS = 120;
+export const CALLS = 600;
 
-/** A conversation with thousands of entries, and many others. Triggers and foreign keys are off: turn by turn it would take minutes. */
+/** A conversation with thousands of entries and hundreds of model calls, and many others. Triggers and foreign keys are off: turn by turn it would take minutes. */
 export async function fillLog(database: Database, conversationId: string): Promise<void> {
   await database.begin(async (open) => {
     await open`set local role none`;
@@ -17,6 +18,12 @@ export async function fillLog(database: Database, conversationId: string): Promi
     await open`
       update conversations set last_sequence = ${ENTRIES}, head_entry_id = md5(${conversationId} || ${ENTRIES}::int)::uuid
       where id = ${conversationId}`;
+    await open`
+      insert into model_attempts (turn_id, conversation_id, head_entry_id, call_number, attempt, epoch, estimated_tokens, compactions,
+        renderer_version, purpose, model, view_fingerprint, state, ended_at)
+      select turn_id, conversation_id, head_entry_id, n, 1, epoch, estimated_tokens, compactions, renderer_version, purpose, model,
+        view_fingerprint, state, ended_at
+      from model_attempts, generate_series(2, ${CALLS}::int) n where conversation_id = ${conversationId}`;
     await open`
       insert into conversations (id, tenant, task_queue, agent)
       select gen_random_uuid(), 'default', 'agent-turn', 'default' from generate_series(1, ${CONVERSATIONS}::int)`;

@@ -18,20 +18,33 @@ export async function openPage(browser: Browser, url: string): Promise<{ page: P
   return { page, complaints };
 }
 
+/** Starts a task, and comes to its conversation. */
+export async function startOnPage(page: Page, url: string, task: string): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel('Task', { exact: true }).fill(task);
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.getByLabel('Message').waitFor();
+}
+
+/** Answers what a page reads as to a browser that is not logged in. */
+export async function refuseReading(page: Page, what: string): Promise<void> {
+  const refused = { code: 'login_needed', detail: `No ${what}.` };
+  await page.route(new RegExp(`/${what}\\b`, 'u'), (route) => route.fulfill({ status: 401, json: refused }));
+}
+
 const LOOKS = [
   [1440, 'light'],
-  [1024, null],
+  [1024, 'light'],
   [390, 'dark'],
 ] as const;
 
-/** Breaches of accessibility, and a page that is wider than the window: wide and light, of middle width, narrow and dark. */
+/** Breaches of accessibility, and a page that is wider than the window: wide and middle light, narrow dark. */
 export async function faultsOfPage(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const faults = new Set<string>();
   for (const [width, colorScheme] of LOOKS) {
     await page.setViewportSize({ width, height: 900 });
     if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) faults.add(`wider than ${width}`);
-    if (colorScheme === null) continue;
     await page.emulateMedia({ colorScheme });
     const { violations } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
     for (const { id, nodes } of violations) faults.add(`${id} at ${width}: ${nodes[0]?.html}`);
@@ -58,8 +71,10 @@ export async function hiddenFocus(page: Page): Promise<string[]> {
 const FOCUSED = `(() => {
   const focused = document.activeElement;
   if (focused === document.body) return null;
-  const { x, y, width, height } = focused.getBoundingClientRect();
-  const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+  // The middle of what is in the window.
+  const { left, right, top, bottom } = focused.getBoundingClientRect();
+  const middle = (from, to, end) => (Math.max(0, from) + Math.min(to, end)) / 2;
+  const seen = document.elementFromPoint(middle(left, right, innerWidth), middle(top, bottom, innerHeight));
   const isSeen = seen !== null && (focused.contains(seen) || seen.contains(focused));
   return isSeen && getComputedStyle(focused).outlineStyle !== 'none' ? '' : focused.outerHTML.slice(0, 80);
 })()`;

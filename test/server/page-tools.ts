@@ -31,3 +31,9 @@ export const RED_PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
   'base64',
 );
+
+/** A name that tries to act on whoever shows it, and how a page shows it. */
+export const HOSTILE = 'bird <img src=x onerror="hacked = true">\u001B[2J\u202Etxt';
+export const INERT = 'bird <img src=x onerror="hacked = true">␛[2J⟨U+202E⟩txt';
+
+export const TEMPORAL = { name: 'temporal', url: 'http://127.0.0.1:8233/workflows' } as const;

@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loginLink } from '../../src/server/login-link.ts';
 import { launchChromium } from '../support/chromium.ts';
-import { CONVERSATIONS, ENTRIES, fillLog } from './fill-log.ts';
-import { deploy, readLog, RED_PIXEL } from './page-tools.ts';
-import { faultsOfPage, hiddenFocus, openPage, tabTo } from './page-checks.ts';
+import { CALLS, CONVERSATIONS, ENTRIES, fillLog } from './fill-log.ts';
+import { deploy, HOSTILE, INERT, readLog, RED_PIXEL, TEMPORAL } from './page-tools.ts';
+import { faultsOfPage, hiddenFocus, openPage, refuseReading, startOnPage, tabTo } from './page-checks.ts';
 import { startServerHarness } from './server-harness.ts';
 import type { ServerHarness } from './server-harness.ts';
 
@@ -17,9 +17,7 @@ beforeAll(async () => {
   harness = await startServerHarness({
     tools: [deploy, readLog],
     agent: { tools: ['deploy', 'read_log'] },
-    server: {
-      configured: { agents: [], presets: [], links: [{ name: 'temporal', url: 'http://127.0.0.1:8233/workflows' }] },
-    },
+    server: { configured: { agents: [], presets: [], links: [TEMPORAL] } },
   });
   await harness.startWorker();
   browser = await launchChromium();
@@ -30,16 +28,8 @@ afterAll(async () => {
   await harness.stop();
 });
 
-async function startTask(task: string): Promise<void> {
-  await page.goto(harness.server.url);
-  await page.getByLabel('Task', { exact: true }).fill(task);
-  await page.getByRole('button', { name: 'Start', exact: true }).click();
-  await page.getByLabel('Message').waitFor();
-}
-
-async function untilState(state: string): Promise<void> {
-  await page.locator('.heading .state', { hasText: state }).waitFor();
-}
+const startTask = (task: string) => startOnPage(page, harness.server.url, task);
+const untilState = (state: string) => page.locator('.heading .state', { hasText: state }).waitFor();
 
 test('by keyboard alone a person starts a task, queues a message, decides calls in the inbox, and reads the answer as written', async () => {
   await page.goto(harness.server.url);
@@ -99,10 +89,16 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
   const card = page.locator('.compaction-card').last();
   await card.getByText('proactive: the threshold was reached').waitFor();
   await untilState('completed');
-  await card.getByText('What it dropped').click();
-  await card.getByText('Recall was asked for').waitFor();
-  await card.getByText(/^Made from \d+ originals$/u).click();
-  await card.locator('details[open] .row button').first().click();
+  await page.getByLabel('Focus of the summary').fill('service-17');
+  await page.getByRole('button', { name: 'Compact', exact: true }).click();
+  await card.getByText('asked for by a person').waitFor();
+  const earlier = page.locator('.compaction-card', { hasText: 'proactive' }).last();
+  for (const each of [earlier, card]) {
+    await each.getByText('What it dropped').click();
+    await each.getByText('Recall was asked for').waitFor();
+  }
+  await earlier.getByText(/^Made from \d+ originals$/u).click();
+  await earlier.locator('details[open] .row button').first().click();
   await page.getByRole('dialog', { name: 'Original' }).getByText('$index').first().waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -123,9 +119,6 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
   expect(await faultsOfPage(page)).toEqual([]);
   expect(complaints).toEqual([]);
 });
-
-const HOSTILE = 'bird <img src=x onerror="hacked = true">\u001B[2J\u202Etxt';
-const INERT = 'bird <img src=x onerror="hacked = true">␛[2J⟨U+202E⟩txt';
 
 test('script, escapes and direction marks in the names of conversations, files and tools are inert', async () => {
   await startTask(`${HOSTILE}\nCall read_log with {"page": 1}\nSay first`);
@@ -167,8 +160,12 @@ test('a person steers a turn that waits for a decision', async () => {
 });
 
 test('a page that is loaded again in the middle of a stream goes on, and stops the turn', async () => {
+  await startTask('Say first');
+  await untilState('completed');
   await harness.fault({ kind: 'stall_stream', afterBytes: 3_000 });
-  await startTask('Write 500 words');
+  // Text that came before a page follows is not sent to it again.
+  await page.getByLabel('Message').fill('Write 500 words');
+  await page.keyboard.press('Control+Enter');
   await page.locator('.activity .entry .text').waitFor();
   await page.reload();
   await untilState('running');
@@ -217,10 +214,7 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
   await untilState('completed');
   await page.getByRole('button', { name: 'Switch to branch 0' }).click();
   await page.getByText('second', { exact: true }).waitFor();
-  for (const read of ['entries', 'events']) {
-    const refused = { code: 'login_needed', detail: `No ${read}.` };
-    await page.route(new RegExp(`/${read}\\b`, 'u'), (route) => route.fulfill({ status: 401, json: refused }));
-  }
+  for (const read of ['entries', 'events']) await refuseReading(page, read);
   await page.reload();
   await page.getByText('No entries.').waitFor();
   await page.unrouteAll();
@@ -261,12 +255,13 @@ test('a stream of events that is silent is opened again', async () => {
   await other.clock.runFor(60_000);
   await other.getByRole('alert').waitFor();
   await other.unrouteAll({ behavior: 'ignoreErrors' });
-  await other.clock.runFor(10_000);
+  // Also the one that was begun since is silent.
+  await other.clock.runFor(50_000);
   await other.getByRole('alert').waitFor({ state: 'detached' });
   await other.close();
 });
 
-test('of thousands of entries only those near the window are in the page; a list goes on to its end, is filtered, and is gone after a log-out', async () => {
+test('of thousands of entries only those near the window are in the page, earlier calls are read; a list goes on to its end, is filtered, and is gone after a log-out', async () => {
   await startTask('Say first');
   await untilState('completed');
   await fillLog(harness.database, page.url().slice(-36));
@@ -280,6 +275,11 @@ test('of thousands of entries only those near the window are in the page; a list
     await entry(ENTRIES).waitFor({ state: 'detached' });
   }
   expect(await shown.count()).toBeLessThan(60);
+  await page.getByRole('link', { name: 'What the model saw' }).click();
+  const calls = page.getByLabel('Model call').locator('option');
+  await expect.poll(() => calls.count()).toBe(500);
+  await page.getByRole('button', { name: 'Read earlier calls' }).click();
+  await expect.poll(() => calls.count()).toBe(CALLS);
   await page.getByRole('link', { name: 'Conversations' }).click();
   const listed = page.locator('.conversations li');
   await expect.poll(() => listed.count()).toBe(50);
