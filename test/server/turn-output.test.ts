@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TurnOutput } from '../../src/server/responses/output.ts';
-import { lackingIn } from './open-responses.ts';
+import { deviationsIn } from './open-responses.ts';
 
 const RESPONSE = {
   conversationId: '01981f3c-0000-7000-8000-0000000000c1',
@@ -38,7 +38,7 @@ test('thinking and text have the events that Open Responses names', () => {
       { type: 'text', text: 'heron' },
     ],
   });
-  expect(lackingIn(events)).toEqual([]);
+  expect(deviationsIn(...events.map((event, at) => ({ ...event, sequence_number: at })))).toEqual([]);
   expect(events.map(({ type }) => type)).toEqual([
     'response.output_item.added',
     'response.reasoning_summary_part.added',

@@ -7,7 +7,7 @@ import type { ApplicationParts } from '../application.ts';
 import { readBody, refused } from '../arguments.ts';
 import { requireAttachments } from '../limits.ts';
 import { untilTurnRests } from '../mcp-turn.ts';
-import { problemOf, problemResponse } from '../problem.ts';
+import { problemOf, problemResponse, RequestError } from '../problem.ts';
 import { readRequest, readResponseId } from './request.ts';
 import { compactResponse, createResponse, StoredResponse } from './response.ts';
 
@@ -18,6 +18,10 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
     const { status, headers } = problemResponse(error, () => undefined);
     headers.set('content-type', 'application/json');
     return new Response(JSON.stringify(errorOf(error, log)), { status, headers });
+  });
+  api.all('/chat/completions', () => {
+    const detail = 'Chat Completions are not served: send the new message alone to POST /v1/responses.';
+    throw new RequestError('route_not_found', detail);
   });
   for (const path of ['/models', '/responses/*']) api.use(path, admit(parts));
   api.get('/models', (context) => {
