@@ -183,7 +183,6 @@ export class AcpSession {
         break;
       case 'compaction_committed':
         await this.#showCompacted(event.data.compactionId);
-        if (!this.#options.knowsCompactions) await this.#tell([compactionSentence(event)]);
         break;
       case 'compaction_started':
         if (event.data.formNumber > 1) break;
@@ -200,9 +199,12 @@ export class AcpSession {
 
   async #showCompacted(compactionId: string): Promise<void> {
     const summaries = await this.#options.client.log.summaries(this.#of);
-    const text = summaries.find((one) => one.compactionId === compactionId)?.text ?? null;
+    const compaction = summaries.find((one) => one.compactionId === compactionId);
+    if (compaction === undefined) return;
+    const { text } = compaction;
     const summary = text === null ? [] : [{ type: 'text' as const, text }];
-    await this.#tellCompaction({ compactionId, status: 'completed', summary });
+    if (this.#options.knowsCompactions) await this.#tellCompaction({ compactionId, status: 'completed', summary });
+    else await this.#tell([compactionSentence(compaction)]);
   }
 
   async #tellCompaction(of: Compaction): Promise<void> {

@@ -4,7 +4,7 @@ import type { ContentBlock, SessionUpdate, StopReason, ToolCallContent, ToolKind
 import { z } from 'zod';
 import { textOf } from '../../context/log/content.ts';
 import type { ContentPart } from '../../context/log/content.ts';
-import type { OpenedEntry, TimelineEvent } from '../../client/types.ts';
+import type { OpenedEntry, StoredSummary } from '../../client/types.ts';
 import type { TurnOutcome } from '../../turn/turn-reference.ts';
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -145,8 +145,7 @@ export const STOP_REASONS: Partial<Record<TurnOutcome, StopReason>> = {
 };
 
 /** A compaction for an editor that has no way to show one. */
-export function compactionSentence({ data }: TimelineEvent<'compaction_committed'>): SessionUpdate {
-  const { tokensBefore, tokensAfter } = data;
+export function compactionSentence({ tokensBefore, tokensAfter }: StoredSummary): SessionUpdate {
   const sizes = `${tokensBefore.toLocaleString('en')} to ${tokensAfter.toLocaleString('en')} tokens`;
   return textUpdate('agent_thought_chunk', `The context was compacted from ${sizes}.\n`);
 }
