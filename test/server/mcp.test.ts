@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
@@ -9,7 +6,6 @@ import { keyAccess } from '../../src/server/access.ts';
 import { createMcpServer } from '../../src/server/mcp-server.ts';
 import { serverLimits } from '../../src/server/limits.ts';
 import { startServer } from '../../src/server/start-server.ts';
-import { EXECUTABLE } from '../cli/run-cli.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
 
 const harness = useWorkingHarness({
@@ -86,19 +82,6 @@ test('an assistant is told by a code what it did wrong', async () => {
   expect(await told('decide', { conversation_id, decision: 'answer', text: '' })).toContain('invalid_argument: ');
   expect(await told('start_task', { tusk: 'x' })).toContain('Invalid arguments for tool start_task');
   expect(await told('rule_the_world', {})).toContain('-32602');
-});
-
-test('holdfast mcp answers on after half lines and bytes that are no message, and ends with its input', async () => {
-  const { PATH = '', HOME = '', HOLDFAST_RUN = '' } = process.env;
-  const env = { PATH, HOME, HOLDFAST_RUN, ...harness.environment };
-  const child = spawn(process.execPath, [EXECUTABLE, 'mcp'], { env, cwd: harness.workspace });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  child.stdin.write('not JSON\n{"jsonrpc":"2.0","id":1\n');
-  child.stdin.write(Buffer.from([0x22, 0xff, 0xfe, 0x22, 0x0a]));
-  child.stdin.write('{"jsonrpc":"2.0","id":7,"method":"no/such"}\n');
-  expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ id: 7, error: { code: -32601 } });
-  child.stdin.end();
-  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 /** What wait_for_turn takes of what start_task returned. */

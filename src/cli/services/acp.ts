@@ -3,8 +3,8 @@ import { Readable, Writable } from 'node:stream';
 import { clientCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
-import { printRemark } from '../output.ts';
 import { readVersion } from '../../temporal/package-version.ts';
+import { messageLines } from './message-lines.ts';
 
 const acp = clientCommand({
   description:
@@ -13,21 +13,17 @@ const acp = clientCommand({
   options: [tenantOption()],
   needs: { agents: true },
   async run({ client, surroundings: { configuration } }) {
-    const [{ createAcpAgent }, { MessageTooLargeError, ndJsonStream }] = await Promise.all([
+    const [{ createAcpAgent }, { ndJsonStream }] = await Promise.all([
       import('../../server/acp/acp-agent.ts'),
       import('@agentclientprotocol/sdk'),
     ]);
     if (configuration === null) throw new TypeError('the agents of the file are needed');
     const agent = createAcpAgent({ client, configuration, version: readVersion() });
-    const input = Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>;
+    const input = Readable.toWeb(messageLines()) as ReadableStream<Uint8Array>;
     const connection = agent.connect(ndJsonStream(Writable.toWeb(process.stdout), input));
     await untilSignalled(async (signal) => {
       await Promise.race([connection.closed, once(signal, 'abort')]);
     });
-    const { reason } = connection.signal;
-    if (reason instanceof MessageTooLargeError) {
-      printRemark(`warning: the editor is disconnected, and the turns go on: ${reason.message}`);
-    }
     connection.close();
   },
 });

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { z } from 'zod';
 import { clientCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
 import { printRemark } from '../output.ts';
 import { readVersion } from '../../temporal/package-version.ts';
+import { answerUnreadable, messageLines } from './message-lines.ts';
 
 const mcp = clientCommand({
   description:
@@ -17,13 +19,19 @@ const mcp = clientCommand({
     ]);
     const { server } = createMcpServer(client, readVersion());
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
-    server.onerror = (error) => printRemark(`warning: a message that cannot be read was left out: ${error.message}`);
+    server.onerror = (error) => {
+      if (error instanceof SyntaxError) answerUnreadable(-32_700, `Parse error: ${error.message}`);
+      else if (error instanceof z.core.$ZodError)
+        answerUnreadable(-32_600, 'Invalid Request: it is no JSON-RPC message');
+      else printRemark(`warning: ${error.message}`);
+    };
     const closed = new Promise<void>((resolve) => {
       // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
       server.onclose = resolve;
     });
-    const ended = once(process.stdin, 'end');
-    await server.connect(new StdioServerTransport());
+    const input = messageLines();
+    const ended = once(input, 'end');
+    await server.connect(new StdioServerTransport(input, process.stdout, { maxBufferSize: Infinity }));
     await untilSignalled(async (signal) => {
       await Promise.race([closed, ended, once(signal, 'abort')]);
     });
