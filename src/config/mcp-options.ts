@@ -29,6 +29,11 @@ const mcpServer = z.strictObject({
       description: 'Address of a server that speaks streamable HTTP. A redirect to another server is an error.',
       defaultText: 'required without `command`',
     }),
+  privateAddress: z.boolean().optional().meta({
+    description:
+      'Whether the name in `url` may lead to this machine or a private network. `localhost` and addresses of numbers always may.',
+    defaultText: 'false',
+  }),
   headers: z.record(z.string().min(1), z.string()).optional().meta({
     description: 'Headers of each request, no secrets. A key is sent as `authorization: Bearer …`.',
     defaultText: 'none',

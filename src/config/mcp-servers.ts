@@ -1,4 +1,5 @@
 /** Servers of the Model Context Protocol: what can be wrong with their options, and how they are resolved. */
+import { isIP } from 'node:net';
 import type { McpServer } from '../tools/mcp/transport.ts';
 import { passedOnVariables } from '../tools/process/child-environment.ts';
 import { didYouMean } from '../tools/runtime/nearest-name.ts';
@@ -51,7 +52,7 @@ function serverProblems(name: string, server: McpServersOptions[string]): FoundP
   }
   const ofOther =
     server.url === undefined
-      ? (['headers', 'apiKeyVariable', 'apiKeyFile', 'apiKeyCommand'] as const)
+      ? (['privateAddress', 'headers', 'apiKeyVariable', 'apiKeyFile', 'apiKeyCommand'] as const)
       : (['args', 'env', 'variables'] as const);
   const kind = server.url === undefined ? 'a program: name its variables under variables' : 'a server at an address';
   return ofOther.flatMap((option): FoundProblem[] =>
@@ -88,9 +89,20 @@ export function resolveMcpServers(
             environment: { ...passedOnVariables(environment, server.variables), ...server.env },
             directory: surroundings.directory,
           }
-        : { url: server.url, headers: server.headers ?? {}, key: keyReader(name, server, environment, surroundings) };
+        : {
+            url: server.url,
+            mayBePrivate: server.privateAddress === true || isAddress(server.url),
+            headers: server.headers ?? {},
+            key: keyReader(name, server, environment, surroundings),
+          };
     return { name, address, timeoutMilliseconds: timeoutSeconds * 1_000 };
   });
+}
+
+/** Whether an address is named that no DNS decides. */
+function isAddress(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/gu, '')) !== 0;
 }
 
 function keyReader(

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { hostname } from 'node:os';
 import { McpServer as SdkServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { expect, onTestFinished, test } from 'vitest';
@@ -36,11 +38,13 @@ async function adder(): Promise<Answer> {
   return (request, response) => void transport.handleRequest(request, response);
 }
 
-async function open(url: string, key = 'secret-of-the-server') {
+async function open(url: string, more: { readonly privateAddress?: boolean } = {}) {
   const { mcpServers, secrets } = loadConfiguration({
     directory: '/',
-    environment: { MCP_KEY: key },
-    mcpServers: { http: { url, headers: { 'x-team': 'blue' }, apiKeyVariable: 'MCP_KEY', timeoutSeconds: 20 } },
+    environment: { MCP_KEY: 'secret-of-the-server' },
+    mcpServers: {
+      http: { url, headers: { 'x-team': 'blue' }, apiKeyVariable: 'MCP_KEY', timeoutSeconds: 20, ...more },
+    },
   });
   const [server] = mcpServers;
   if (server === undefined) throw new Error('no server');
@@ -101,7 +105,7 @@ test('a server that does not start is tried later and later', async () => {
   });
   const connection = openMcpConnection({
     name: 'ill',
-    address: { url, headers: {}, key: null },
+    address: { url, mayBePrivate: true, headers: {}, key: null },
     timeoutMilliseconds: 1_000,
   });
   onTestFinished(async () => connection.close());
@@ -113,6 +117,18 @@ test('a server that does not start is tried later and later', async () => {
   const [first = 0, second = 0, third = 0] = times;
   expect(second - first).toBeGreaterThanOrEqual(200);
   expect(third - second).toBeGreaterThanOrEqual(400);
+});
+
+test('a name that leads to a private address is refused unless it may, and what is named by its address is called', async () => {
+  expect((await open((await serve(await adder())).url)).tools).toHaveLength(2);
+  const { url } = await serve(await adder());
+  // This machine's own name.
+  const named = url.replace('127.0.0.1', hostname());
+  await expect(open(named)).rejects.toMatchObject({
+    code: 'mcp_unavailable',
+    message: expect.stringContaining('its name leads to a private address, which `privateAddress: true` allows'),
+  });
+  expect((await open(named, { privateAddress: true })).tools).toHaveLength(2);
 });
 
 test('a redirect to another server is an error, and gets no key', async () => {

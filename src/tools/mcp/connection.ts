@@ -147,7 +147,7 @@ export function callFailure(server: string, error: unknown, ended: AbortSignal):
   if (error instanceof McpError) return refused(server, error);
   const status = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) return refused(server, error);
-  if (['ECONNREFUSED', 'ENOTFOUND'].includes(networkCode(error))) return unavailable(server, error);
+  if (['ECONNREFUSED', 'ENOTFOUND'].includes(networkCode(error)) || isPrivate(error)) return unavailable(server, error);
   return unknownOutcome(server, error);
 }
 
@@ -178,9 +178,15 @@ function reasonOf(error: unknown): string {
       .map(({ path, message }) => `${path.join('.')}: ${message}`)
       .join('; ')
       .slice(0, 300);
+  if (isPrivate(error)) return 'its name leads to a private address, which `privateAddress: true` allows';
   const code = networkCode(error);
   const message = error instanceof Error ? error.message : String(error);
   return code === '' ? message : `${message} (${code})`;
+}
+
+/** Its message quotes the address. */
+function isPrivate(error: unknown): boolean {
+  return error instanceof Error && /^DNS lookup .* is not allowed/u.test(error.message);
 }
 
 /** `ECONNREFUSED` …; empty when the network was not the reason. */

@@ -1,6 +1,11 @@
+import { request as requestHttp } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { Readable } from 'node:stream';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { ToolError } from '../errors.ts';
 import { sendSignal } from '../process/end-processes.ts';
 
@@ -26,6 +31,8 @@ interface McpProgram {
 /** A server that is spoken to over streamable HTTP. */
 interface McpAddress {
   readonly url: string;
+  /** Whether the name in `url` may lead to this machine or a private network. */
+  readonly mayBePrivate: boolean;
   readonly headers: Readonly<Record<string, string>>;
   /** Read for each request, so that a key is changed without a restart. `null`: the server wants none. */
   readonly key: (() => Promise<string>) | null;
@@ -74,7 +81,8 @@ function programTransport({ command, args, environment, directory }: McpProgram)
   return { transport, logTail: () => tail.trim(), kill };
 }
 
-function httpTransport(name: string, { url, headers, key }: McpAddress): ServerTransport {
+function httpTransport(name: string, { url, mayBePrivate, headers, key }: McpAddress): ServerTransport {
+  const send = agentFetch(url, mayBePrivate);
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     // A redirect to another origin is an error: only the address that the configuration names is called.
     redirectPolicy: 'same-origin',
@@ -84,10 +92,37 @@ function httpTransport(name: string, { url, headers, key }: McpAddress): ServerT
       // What a server says unasked has no reader; a broken answer is read on.
       if (init?.method === 'GET' && !all.has('last-event-id')) return new Response(null, { status: 405 });
       if (key !== null) all.set('authorization', `Bearer ${await key()}`);
-      return bounded(name, await fetch(address, { ...init, headers: all }));
+      return bounded(name, await send(address, { ...init, headers: all }));
     },
   });
   return { transport, logTail: () => '', kill: () => undefined };
+}
+
+/** `fetch` over an agent that judges the address as the connection is made, so that no name leads elsewhere afterwards. */
+function agentFetch(url: string, mayBePrivate: boolean): FetchLike {
+  const isSecure = url.startsWith('https:');
+  const options = { keepAlive: true, allowPrivateIPAddress: mayBePrivate, allowMetaIPAddress: mayBePrivate };
+  const agent = isSecure ? new RequestFilteringHttpsAgent(options) : new RequestFilteringHttpAgent(options);
+  return async (address, { method = 'GET', headers, body, signal } = {}) => {
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = (isSecure ? requestHttps : requestHttp)(address, {
+        method,
+        headers: Object.fromEntries(new Headers(headers)),
+        agent,
+        ...(signal != null && { signal }),
+      });
+      // What fails after the answer began, fails its body.
+      sent.once('response', resolve).on('error', reject).end(body);
+    });
+    const { statusCode: status = 0, headersDistinct } = answer;
+    const answered = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    );
+    const isEmpty = [204, 205, 304].includes(status);
+    if (isEmpty) answer.resume();
+    const stream = isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>);
+    return new Response(stream, { status, headers: answered });
+  };
 }
 
 function bounded(name: string, response: Response): Response {
