@@ -43,12 +43,12 @@ export function retryDelayMilliseconds(failures: number): number {
 }
 
 /**
- * Delay after a rate limit: what the provider asks for. From the second rate limit of a call on it is at least 1, 2, 4, 8, 16, 16 …
- * seconds, so that a repeated "try again in 6 ms" becomes a wait that the user sees.
+ * Delay of a refused call: what the provider asks for. From the second refusal of a call on it is at least 1, 2, 4, 8, 16, 16 … seconds,
+ * so that a repeated "try again in 6 ms" becomes a wait that the user sees.
  * @param asked milliseconds; `undefined` if the provider did not say
- * @param times rate limits of this call so far, from 1
+ * @param times refusals of this call so far, from 1
  */
-export function rateLimitDelayMilliseconds(asked: number | undefined, times: number): number {
+export function delayAfterRefusal(asked: number | undefined, times: number): number {
   if (asked === undefined) return retryDelayMilliseconds(times);
   return times < 2 ? asked : Math.max(asked, retryDelayMilliseconds(times - 1));
 }
@@ -63,15 +63,6 @@ const MOST_SPREAD_MILLISECONDS = 5_000;
  */
 export function spreadDelay(milliseconds: number, random: number): number {
   return milliseconds + Math.round(random * Math.min(MOST_SPREAD_MILLISECONDS, milliseconds * SPREAD_SHARE));
-}
-
-/** Delay of a refused call: what the provider asks for, else by the number of refusals of the call. */
-export function delayAfterRefusal(
-  refusal: { readonly cause: string; readonly delayMilliseconds?: number | undefined },
-  times: number,
-): number {
-  const { cause, delayMilliseconds: asked } = refusal;
-  return cause === 'rate_limit' ? rateLimitDelayMilliseconds(asked, times) : (asked ?? retryDelayMilliseconds(times));
 }
 
 /** Why a turn waits for its provider: it limited the rate, was out and named a time, or the configured calls or tokens are in use. */

@@ -244,6 +244,9 @@ test('a pause that may end before its time is looked at each minute, an outage t
   const day = { kind: 'retryable', repair: 'wait', delayMilliseconds: 86_400_000, evidence: 'status' } as const;
   expect(waitAfterRefusal({ ...day, cause: 'rate_limit' }, 1)).toMatchObject({ retryMilliseconds: 60_000 });
   expect(waitAfterRefusal({ ...day, cause: 'outage' }, 1)).toMatchObject({ retryMilliseconds: 300_000 });
+  // A third wait is long enough to be told.
+  const third = waitAfterRefusal({ ...day, delayMilliseconds: 1_000, cause: 'outage' }, 3);
+  expect(third.delayMilliseconds).toBeGreaterThanOrEqual(2_000);
   const { dependencies } = await limitedProvider();
   await dependencies.modelPermits.pause('sim', 86_400_000, sql as never);
   onTestFinished(async () => void (await sql`delete from provider_pauses`));

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  SUMMARY_RETRIES,
-  rateLimitDelayMilliseconds,
-  retryDelayMilliseconds,
-  spreadDelay,
-} from '../../src/turn/limits.ts';
+import { SUMMARY_RETRIES, delayAfterRefusal, retryDelayMilliseconds, spreadDelay } from '../../src/turn/limits.ts';
 
 test('W25 the five retries of a summary wait 1, 2, 4, 8 and 16 seconds', () => {
   const waits = Array.from({ length: SUMMARY_RETRIES }, (_, index) => retryDelayMilliseconds(index + 1));
@@ -16,9 +11,9 @@ test('later retries wait no longer than 16 seconds', () => {
 });
 
 test('a rate limit is waited for as long as the provider asks, and longer when it comes again and again', () => {
-  expect([1, 2, 3, 6].map((times) => rateLimitDelayMilliseconds(6, times))).toEqual([6, 1_000, 2_000, 16_000]);
-  expect([1, 6].map((times) => rateLimitDelayMilliseconds(60_000, times))).toEqual([60_000, 60_000]);
-  expect([1, 2, 3].map((times) => rateLimitDelayMilliseconds(undefined, times))).toEqual([1_000, 2_000, 4_000]);
+  expect([1, 2, 3, 6].map((times) => delayAfterRefusal(6, times))).toEqual([6, 1_000, 2_000, 16_000]);
+  expect([1, 6].map((times) => delayAfterRefusal(60_000, times))).toEqual([60_000, 60_000]);
+  expect([1, 2, 3].map((times) => delayAfterRefusal(undefined, times))).toEqual([1_000, 2_000, 4_000]);
 });
 
 test('calls that were told the same wait end it one after another, none before it is over', () => {

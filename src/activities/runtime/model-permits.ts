@@ -21,6 +21,7 @@ import {
   spreadDelay,
   LONGEST_OUTAGE_RETRY_MILLISECONDS,
   delayAfterRefusal,
+  retryDelayMilliseconds,
 } from '../../turn/limits.ts';
 import type { ProviderWait, ProviderWaitReason } from '../../turn/limits.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
@@ -192,7 +193,7 @@ export async function recordRefusal(
   const tries = await record(failure, async (within, { refusals }) => {
     if (!isRateLimit) return;
     // The number of refusals of this call does not lengthen the wait of others.
-    const asked = verdict.delayMilliseconds ?? delayAfterRefusal(verdict, refusals);
+    const asked = verdict.delayMilliseconds ?? retryDelayMilliseconds(refusals);
     const left = asked - (performance.now() - refusedAt);
     if (left > 0) await modelPermits.pause(provider, left, within);
   });
@@ -204,7 +205,7 @@ export async function recordRefusal(
  * @param times such refusals of this call so far, from 1
  */
 export function waitAfterRefusal(verdict: ErrorVerdict, times: number): ProviderWait {
-  const delay = delayAfterRefusal(verdict, times);
+  const delay = delayAfterRefusal(verdict.delayMilliseconds, times);
   const isRateLimit = verdict.cause === 'rate_limit';
   const isShared = isRateLimit || verdict.delayMilliseconds !== undefined;
   const delayMilliseconds = isShared ? spreadDelay(delay, Math.random()) : delay;
