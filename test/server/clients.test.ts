@@ -1,20 +1,22 @@
 /** Clients that others wrote: each completes a task with an approval, a compaction and a killed worker. */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createOpenResponses } from '@ai-sdk/open-responses';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { streamText } from 'ai';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { textOf } from '../../src/context/log/content.ts';
 import { freePort } from '../../src/local/ports.ts';
 import { respond, startHttpServer } from '../support/http-server.ts';
 import type { HttpServer, ReceivedRequest } from '../support/http-server.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
+import { startServerProcess, startWorkerProcess } from '../support/worker-process.ts';
 import { openAcpx, said } from './acpx.ts';
-import { startServerHarness } from './server-harness.ts';
-import type { ServerHarness } from './server-harness.ts';
+import { deviationsIn } from './open-responses.ts';
 
 const AGENT = {
   model: 'simulator/sim-8k',
@@ -23,18 +25,16 @@ const AGENT = {
   approvals: { rules: ['write_file'] },
 };
 
-let harness: ServerHarness;
+const MCP_SERVER = fileURLToPath(new URL('../tools/support/mcp-fixture.mjs', import.meta.url));
 
-beforeAll(async () => {
-  harness = await startServerHarness({
-    agent: AGENT,
-    temporalAddress: inject('shortHistoryTemporalAddress'),
-    server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [], links: [] } },
-  });
-});
-afterAll(async () => harness.stop());
+const CONFIGURATION = {
+  mcpServers: { held: { command: process.execPath, args: [MCP_SERVER] } },
+  agents: { default: { ...AGENT, mcp: ['held__hold_*'] } },
+};
 
-const CLIENTS: Readonly<Record<string, (task: string) => Promise<string>>> = {
+const harness = useTurnHarness({ temporalAddress: inject('shortHistoryTemporalAddress') });
+
+const CLIENTS: Readonly<Record<string, (task: string, serverUrl: string) => Promise<string>>> = {
   async acpx(task) {
     const updates = await (await openAcpx(harness)).prompt(task);
     // It does not say that it shows compactions.
@@ -42,23 +42,26 @@ const CLIENTS: Readonly<Record<string, (task: string) => Promise<string>>> = {
     return said(updates, 'agent_message_chunk');
   },
 
-  async openai(task) {
-    const openai = new OpenAI({ baseURL: `${harness.server.url}/v1`, apiKey: 'none', maxRetries: 0 });
+  async openai(task, serverUrl) {
+    const openai = new OpenAI({ baseURL: `${serverUrl}/v1`, apiKey: 'none', maxRetries: 0 });
     const stream = await openai.responses.create({ model: 'default', input: task, stream: true });
     let text = '';
-    for await (const event of stream) if (event.type === 'response.output_text.done') ({ text } = event);
+    for await (const event of stream) {
+      expect(deviationsIn(event)).toEqual([]);
+      if (event.type === 'response.output_text.done') ({ text } = event);
+    }
     return text;
   },
 
-  async aiSdk(task) {
-    const provider = createOpenResponses({ name: 'holdfast', url: `${harness.server.url}/v1/responses` });
+  async aiSdk(task, serverUrl) {
+    const provider = createOpenResponses({ name: 'holdfast', url: `${serverUrl}/v1/responses` });
     return streamText({ model: provider('default'), prompt: task, maxRetries: 0 }).text;
   },
 
-  async mcp(task) {
+  async mcp(task, serverUrl) {
     const assistant = new Client({ name: 'assistant', version: '1' });
     onTestFinished(() => assistant.close());
-    await assistant.connect(new StreamableHTTPClientTransport(new URL(`${harness.server.url}/mcp`)));
+    await assistant.connect(new StreamableHTTPClientTransport(new URL(`${serverUrl}/mcp`)));
     const call = async (name: string, given: object): Promise<Record<string, unknown>> => {
       const { structuredContent } = await assistant.callTool({ name, arguments: { ...given } });
       return { ...(structuredContent as object) };
@@ -82,6 +85,26 @@ const taskOf = (name: string): string =>
     `Call run_command with {"command": "touch ${name}.started; sleep 60"}`,
     'Say all done',
   ].join('\n');
+
+/** Tools of an MCP server that never answers its first call, by their effect. */
+const HELD = ['none', 'idempotent', 'once'];
+
+/** Starts a call of each. */
+async function startHeldCalls() {
+  const { client } = harness;
+  const tasks = HELD.map(async (effect) => client.start(`Call held__hold_${effect} with {}\nSay all done`));
+  const started = await Promise.all(tasks);
+  const resultOf = async ({ conversationId, messageId }: (typeof started)[number]): Promise<string> => {
+    expect(await client.conversation.outcome({ conversationId, messageId })).toMatchObject({ text: 'all done' });
+    const { items } = await client.log.entries({ conversationId });
+    return textOf(items.find(({ kind }) => kind === 'tool_result')?.content ?? []);
+  };
+  return {
+    conversations: started.map(({ conversationId }) => conversationId),
+    /** Once the turns have ended. */
+    results: async () => Promise.all(started.map(resultOf)),
+  };
+}
 
 interface Exported {
   readonly resourceSpans?: readonly {
@@ -108,7 +131,7 @@ test(
   { timeout: 300_000 },
   async () => {
     const { client, workspace } = harness;
-    await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: AGENT } }));
+    await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify(CONFIGURATION));
     const collector = await startHttpServer((_request, response) => respond(response, 200, {}));
     onTestFinished(() => collector.close());
     const telemetry = {
@@ -116,17 +139,22 @@ test(
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '100',
     };
-    const port = await freePort();
-    const worker = await startWorkerProcess(harness, {
+    const ports = [await freePort(), await freePort()];
+    const [workerMetrics, serverMetrics] = ports.map((port) => ({
       ...telemetry,
-      OTEL_SERVICE_NAME: 'killed',
       OTEL_METRICS_EXPORTER: 'prometheus,otlp',
       OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
       OTEL_METRIC_EXPORT_TIMEOUT: '1000',
-    });
+    }));
+    const [worker, server] = await Promise.all([
+      startWorkerProcess(harness, { ...workerMetrics, OTEL_SERVICE_NAME: 'killed' }),
+      startServerProcess(harness, serverMetrics),
+    ]);
+    onTestFinished(() => server.kill('SIGKILL'));
     const names = Object.keys(CLIENTS);
-    const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name))));
+    const held = await startHeldCalls();
+    const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name), server.url)));
     const isRunning = waitUntil(
       'all commands run',
       async () => {
@@ -136,27 +164,37 @@ test(
             await client.decisions.approve({ conversationId, call }).catch(() => undefined);
         }
         const files = await readdir(workspace);
-        return names.every((name) => files.includes(`${name}.started`));
+        const begun = [...names.map((name) => `${name}.started`), ...HELD.map((effect) => `hold_${effect}.held`)];
+        return begun.every((file) => files.includes(file));
       },
       180_000,
     );
     await Promise.race([isRunning, answers.then(() => expect.unreachable('a task ended early'))]);
-    const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-    for (const name of ['holdfast_compactions_total', 'holdfast_event_loop_delay', 'holdfast_database_', 'temporal_']) {
-      expect(shown).toContain(name);
-    }
-    await waitUntil('metrics were sent', () => sentTo(collector, '/v1/metrics').includes('holdfast.compactions'));
+    const [shown = '', shownByServer = ''] = await Promise.all(
+      ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+    );
+    for (const name of ['compactions_total', 'event_loop_delay', 'database_'])
+      expect(shown).toContain(`holdfast_${name}`);
+    expect(shown).toContain('temporal_');
+    expect(shown).toMatch(/^holdfast_tokens_total\{direction="output",purpose="summary_part"/mu);
+    for (const name of ['event_loop_delay', 'database_']) expect(shownByServer).toContain(`holdfast_${name}`);
+    await waitUntil('metrics were sent', () =>
+      ['holdfast.compactions', 'holdfast-server'].every((name) => sentTo(collector, '/v1/metrics').includes(name)),
+    );
     worker.kill('SIGKILL');
     const next = await startWorkerProcess(harness, { ...telemetry, OTEL_SERVICE_NAME: 'next' });
     for (const answer of await answers) expect(answer).toMatch(/all done\s*$/);
+    const unknown = expect.stringContaining('Outcome unknown: this call began');
+    expect(await held.results()).toEqual(['hold_none again', 'hold_idempotent again', unknown]);
     next.kill('SIGTERM');
     await next.exited;
-    const { items } = await client.conversation.list();
+    const { items: all } = await client.conversation.list();
+    const items = all.filter(({ conversationId }) => !held.conversations.includes(conversationId));
     expect(items.map(({ turn }) => [turn?.outcome, (turn?.compactions ?? 0) > 0])).toEqual(
       names.map(() => ['completed', true]),
     );
     const lost = await harness.database`select 1 from holdfast.tool_calls where outcome = 'outcome_unknown'`;
-    expect(lost).toHaveLength(names.length);
+    expect(lost).toHaveLength(names.length + 1);
     const traces = tracesIn(collector.requests);
     for (const { conversationId, turn } of items) {
       const runs = await client.log.events({ conversationId, kinds: ['turn_continued'] });

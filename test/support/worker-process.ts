@@ -29,6 +29,29 @@ export async function startWorkerProcess(
   script?: string,
 ): Promise<WorkerProcess> {
   const ownArguments = script === undefined ? [PROGRAM, 'worker'] : [script, ENTRY_POINT];
+  return startProcess(harness, environment, ownArguments, /worker started/u);
+}
+
+/** Starts `holdfast server` in the harness's workspace and waits until it serves. */
+export async function startServerProcess(
+  harness: TurnHarness,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<WorkerProcess & { readonly url: string }> {
+  const server = await startProcess(
+    harness,
+    environment,
+    [PROGRAM, 'server', '--port', '0', '--json'],
+    /"url":"(.+?)"/u,
+  );
+  return { ...server, url: server.said[1] ?? '' };
+}
+
+async function startProcess(
+  harness: TurnHarness,
+  environment: Readonly<Record<string, string>>,
+  ownArguments: readonly string[],
+  serves: RegExp,
+) {
   const child = spawn(process.execPath, ownArguments, {
     cwd: harness.workspace,
     env: { ...process.env, ...harness.environment, HOLDFAST_LOG_LEVEL: 'info', ...environment },
@@ -38,15 +61,15 @@ export async function startWorkerProcess(
   const exited = new Promise<Awaited<WorkerProcess['exited']>>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal, at: Date.now(), output }));
   });
-  const started = new Promise<void>((resolve, reject) => {
+  const said = await new Promise<RegExpExecArray>((resolve, reject) => {
     const read = (chunk: Buffer): void => {
       output += chunk.toString();
-      if (output.includes('worker started')) resolve();
+      const found = serves.exec(output);
+      if (found !== null) resolve(found);
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    void exited.then(() => reject(new Error(`the worker ended before it served:\n${output}`)));
+    void exited.then(() => reject(new Error(`the process ended before it served:\n${output}`)));
   });
-  await started;
-  return { processId: child.pid ?? 0, exited, kill: (signal) => child.kill(signal) };
+  return { processId: child.pid ?? 0, exited, said, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }

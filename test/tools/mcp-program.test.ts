@@ -48,7 +48,7 @@ const callTool = async (name: string, options: CallOptions = {}) => call(toolNam
 
 describe('the tools of an MCP server', () => {
   test('are read from all pages, named after the server and shown with their schema', () => {
-    expect(tools).toHaveLength(14);
+    expect(tools).toHaveLength(18);
     expect(toolSchema(toolNamed('fixture__echo'))).toEqual({
       name: 'fixture__echo',
       description: 'Does echo.',
@@ -140,10 +140,18 @@ describe('a call of an MCP tool', () => {
     expect(text).toContain('ran the call, and its result cannot be read: content');
   });
 
-  test('of a tool that the server has no more is refused', async () => {
-    await callTool('remove_echo');
-    expect((await callTool('echo', { input: { text: 'hi' } })).text).toContain('refused the call: MCP error -32602');
-  });
+  test.each(['remove', 'change'])(
+    'of a tool that the server %ss under way is refused, and its schema stays',
+    async (how) => {
+      const before = toolSchema(toolNamed('fixture__echo'));
+      await callTool(`${how}_echo`);
+      const { ending, text } = await callTool('echo', { input: { text: 'hi' } });
+      expect([ending, text]).toEqual(['tool_failed', expect.stringContaining('refused the call: MCP error -32602')]);
+      expect(toolSchema(toolNamed('fixture__echo'))).toEqual(before);
+      // It forgets that as it is started again.
+      await callTool('die');
+    },
+  );
 
   test('during which the server dies has an unknown outcome, and the next one starts the server again', async () => {
     const { ending, text } = await callTool('die');

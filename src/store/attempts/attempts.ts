@@ -5,6 +5,7 @@ import { attemptColumn, isReplaced, replacedAttempt } from './activity-attempts.
 import type { ActivityAttempt } from './activity-attempts.ts';
 import type { Database, Fragment, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
+import { observePaid } from '../log/observe-events.ts';
 import { jsonText, plainText } from '../log/stored-text.ts';
 import type { EventDataByKind } from '../log/timeline.ts';
 import { writeAsTurn } from '../database/transaction.ts';
@@ -228,7 +229,7 @@ export async function recordFailedTry(
  *   kept, and nothing else may be stored
  */
 export async function reportAttempt(
-  writer: Pick<Writer, 'sql' | 'turn'>,
+  writer: Pick<Writer, 'sql' | 'turn' | 'afterCommit'>,
   call: PaidCall,
   end: AttemptEnd,
 ): Promise<'ended' | 'repeated' | 'superseded'> {
@@ -242,6 +243,7 @@ export async function reportAttempt(
     case 'newest':
       await endAttempt(writer, call, end);
       if (end.usage !== null || end.cost !== 0) await payUnreported(writer, call, end);
+      writer.afterCommit(() => observePaid(call.purpose, end));
       return 'ended';
   }
 }

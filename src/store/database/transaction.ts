@@ -50,6 +50,8 @@ export interface Writer {
   readonly event: <Kind extends EventKind>(kind: Kind, data: EventDataByKind[Kind], turnId?: string) => Promise<void>;
   /** Says that a statement appended events up to this number. */
   readonly appended: (newestEvent: number) => void;
+  /** Measures what no event says, once it is committed. */
+  readonly afterCommit: (observe: () => void) => void;
 }
 
 export interface TurnWriter extends Writer {
@@ -88,6 +90,7 @@ export async function writeEvents<Result>(
         sql: open,
         turn,
         appended,
+        afterCommit: (observe) => committed.push(observe),
         event: (kind, data, turnId = turn.turnId) => event({ ...turn, turnId }, kind, data),
       }),
     });

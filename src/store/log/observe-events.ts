@@ -4,6 +4,7 @@
  */
 import { metrics, trace } from '@opentelemetry/api';
 import type { Attributes, Counter } from '@opentelemetry/api';
+import type { ReportedUsage } from '../../models/model-client.ts';
 import type { EventDataByKind, EventKind } from './timeline.ts';
 
 type Instruments = ReturnType<typeof makeInstruments>;
@@ -21,7 +22,7 @@ function makeInstruments() {
   return {
     turns: counter('holdfast.turns', 'Turns that ended, by outcome and reason'),
     modelCalls: counter('holdfast.model_calls', 'Tries of model calls of steps, by result'),
-    tokens: counter('holdfast.tokens', 'Tokens of answered model calls of steps, by direction'),
+    tokens: counter('holdfast.tokens', 'Tokens of model calls, by direction and purpose'),
     toolCalls: counter('holdfast.tool_calls', 'Tool calls that finished, by outcome'),
     compactions: counter('holdfast.compactions', 'Compactions that were committed, by trigger and form'),
     compactionFailures: counter('holdfast.compaction_failures', 'Compactions or forms of them that did not come about'),
@@ -31,7 +32,7 @@ function makeInstruments() {
       unit: 's',
       description: 'Seconds from the plan of a compaction to its commit',
     }),
-    cost: counter('holdfast.cost_dollars', 'Dollars of answered model calls of steps, where the price is known'),
+    cost: counter('holdfast.cost_dollars', 'Dollars of model calls where the price is known, by purpose'),
     recoveries: counter('holdfast.recoveries', 'Work of a lost worker that another one does again'),
     takeoverSeconds: meter.createHistogram('holdfast.takeover_seconds', {
       advice: { explicitBucketBoundaries: [0.5, 1, 2, 3, 5, 8, 13, 20, 30, 60] },
@@ -65,10 +66,8 @@ const OBSERVERS: { readonly [Kind in EventKind]?: Observer<Kind> } = {
   },
   model_call_answered({ inputTokens, cachedTokens, outputTokens, cost }, to) {
     to.modelCalls.add(1, { result: 'answered' });
-    to.tokens.add(inputTokens ?? 0, { direction: 'input' });
-    to.tokens.add(cachedTokens ?? 0, { direction: 'cached_input' });
-    to.tokens.add(outputTokens ?? 0, { direction: 'output' });
-    to.cost.add(cost ?? 0);
+    const usage = { input: inputTokens ?? 0, cacheRead: cachedTokens ?? 0, output: outputTokens ?? 0 };
+    observePaid('step', { usage, cost });
     return {
       'gen_ai.usage.input_tokens': inputTokens ?? 0,
       'gen_ai.usage.cache_read.input_tokens': cachedTokens ?? 0,
@@ -117,6 +116,18 @@ export function observeEvent<Kind extends EventKind>(kind: Kind, data: EventData
   const observer: Observer<Kind> | undefined = OBSERVERS[kind];
   const attributes = observer?.(data, made());
   if (attributes !== undefined) trace.getActiveSpan()?.setAttributes(attributes);
+}
+
+/** @param purpose as in the ledger of attempts */
+export function observePaid(
+  purpose: string,
+  { usage, cost }: { readonly usage: Omit<ReportedUsage, 'cacheWrite'> | null; readonly cost: number | null },
+): void {
+  const { tokens, cost: dollars } = made();
+  tokens.add(usage?.input ?? 0, { direction: 'input', purpose });
+  tokens.add(usage?.cacheRead ?? 0, { direction: 'cached_input', purpose });
+  tokens.add(usage?.output ?? 0, { direction: 'output', purpose });
+  dollars.add(cost ?? 0, { purpose });
 }
 
 /** The work of a dead worker goes on. */

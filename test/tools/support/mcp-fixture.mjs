@@ -1,10 +1,12 @@
 // An MCP server over standard input and output that behaves badly on demand: each tool is a way to. Written without
 // the SDK, which would not let it.
+import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const PICTURE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const pending = new Map();
 let removed = false;
+let changed = false;
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
@@ -30,12 +32,23 @@ const tools = [
     (name) => tool(name),
   ),
   tool('remove_echo'),
+  tool('change_echo'),
+  tool('hold_none', { readOnlyHint: true }),
+  tool('hold_idempotent', { idempotentHint: true }),
+  tool('hold_once'),
 ];
 
 if (process.argv.includes('--lies')) tools.push({ ...tool('odd'), inputSchema: { type: 'string' } });
 
+/** Never answers its first call, over restarts too. */
+const hold = (name) => () => {
+  const file = `${name}.held`;
+  if (existsSync(file)) return text(`${name} again`);
+  return writeFileSync(file, '');
+};
+
 const calls = {
-  echo: ({ text: said }) => (removed ? null : text(said)),
+  echo: ({ text: said }) => (removed || changed ? null : text(said)),
   put: () => text('put'),
   'write/now.at-once': () => text('written'),
   parts: () => ({
@@ -76,12 +89,21 @@ const calls = {
     return text(JSON.stringify(await Promise.all(answers)));
   },
   nonsense: () => ({ content: [{ type: 'hologram' }] }),
+  change_echo: () => {
+    changed = true;
+    tools[0].inputSchema.properties = { words: { type: 'array', items: { type: 'string' } } };
+    tools[0].inputSchema.required = ['words'];
+    send({ method: 'notifications/tools/list_changed' });
+    return text('changed');
+  },
   remove_echo: () => {
     removed = true;
     send({ method: 'notifications/tools/list_changed' });
     return text('removed');
   },
 };
+
+for (const name of ['hold_none', 'hold_idempotent', 'hold_once']) calls[name] = hold(name);
 
 async function answer({ id, method, params, result, error }) {
   if (pending.has(id)) pending.get(id)(error ?? result);
@@ -97,7 +119,7 @@ async function answer({ id, method, params, result, error }) {
     send({ id, result: { tools: tools.slice(from, from + 5), nextCursor } });
   } else if (method === 'tools/call') {
     const called = await calls[params.name](params.arguments, id);
-    if (called === null) send({ id, error: { code: -32602, message: `there is no tool ${params.name}` } });
+    if (called === null) send({ id, error: { code: -32602, message: `no tool ${params.name} takes that` } });
     else if (called !== undefined) send({ id, result: called });
   }
 }
