@@ -138,7 +138,7 @@ class Reader {
       doc: this.#doc(symbol),
       calls: isType ? [] : this.#calls(name, type, symbol),
       methods: methods.flatMap((each) => this.#calls(each.name, this.#type(each), each)),
-      fields: fields.map((each) => this.#field(each, name === EVENTS)),
+      fields: fields.map((each) => this.#field(each, { isOfEvents: name === EVENTS })),
       written: type.isUnionType()
         ? this.#named(this.#expanded(type), name)
         : tidy(this.#write(type, NodeBuilderFlags.InTypeAlias)),
@@ -169,13 +169,11 @@ class Reader {
 
   /** The options of an object; of another type, such as a text, none. */
   #options(type: Type, { params }: Doc): Field[] {
-    return this.#properties(type).map((each) => {
-      const field = this.#field(each);
-      return { ...field, text: [field.text, params.get(each.name) ?? ''].filter((text) => text !== '').join(' ') };
-    });
+    return this.#properties(type).map((each) => this.#field(each, { more: params.get(each.name) ?? '' }));
   }
 
-  #field(symbol: Symbol, isOfEvents = false): Field {
+  /** @param options.more what the comment of a method says of the option */
+  #field(symbol: Symbol, { isOfEvents = false, more = '' } = {}): Field {
     const type = this.#type(symbol);
     const own = this.#checker.getNonNullableType(type) ?? type;
     const isNameless = own.isIntersectionType() || ['__type', '__object'].includes(own.getSymbol()?.name ?? '');

@@ -47,7 +47,7 @@ const { outcome, text } = await (await holdfast.start('Read the README')).result
 await holdfast.close();
 \`\`\`
 
-- \`name?\` may be left out. Times are ISO texts, costs are dollars, and ids are UUIDs.
+- \`name?\` and \`{ … }?\` may be left out. Times are ISO texts, costs are dollars, and ids are UUIDs.
 - Most methods take \`conversationId\`. Methods that send also take \`messageId\`, 1 to 200 characters that you choose. A repeated id counts once.
 - Every method of the client throws \`HoldfastClientError\`. [Errors by code](errors.md) says what to do about each code.
 - Every method that reads a conversation throws \`conversation_not_found\` for an unknown id.
@@ -210,7 +210,7 @@ function signature({ name, parameters, returns }: Method): string {
     const type = field.type.replace(/ \| undefined$/u, '');
     if (options.length === 0 || isNamed) return `${nameOf(field)}: ${type}`;
     const names = options.toSorted((one, other) => Number(one.isOptional) - Number(other.isOptional));
-    return `{ ${names.map(nameOf).join(', ')} }`;
+    return `{ ${names.map(nameOf).join(', ')} }${field.isOptional ? '?' : ''}`;
   });
   return `${name}(${given.join(', ')}): ${returns}`;
 }
