@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { read } from '../api/request.ts';
 import type { Lineage, Summary } from '../api/types.ts';
+import { Fold } from '../text/fold.tsx';
 import { count, counted, dollars, duration, percent, tokens } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 import { Dropped } from './dropped.tsx';
@@ -89,39 +90,51 @@ interface LineageProps {
 function Targets({ lineage: { changes }, open }: LineageProps) {
   if (changes.length === 0) return null;
   return (
-    <details className="fold">
-      <summary>{counted(changes.length, 'entry', 'entries')} shown shorter</summary>
-      <div className="wide" tabIndex={0} role="region" aria-label="Entries that are shown shorter">
-        <table>
-          <thead>
-            <tr>
-              <th>Entry</th>
-              <th>Tool</th>
-              <th>Method</th>
-              <th className="number">Characters</th>
-              <th className="number">Reduction</th>
-            </tr>
-          </thead>
-          <tbody>
-            {changes.map(({ entryId, sequence, toolName, method, charactersBefore, charactersAfter }) => (
-              <tr key={`${entryId} ${method}`}>
-                <td>
-                  <button type="button" className="link" onClick={() => open(entryId)}>
-                    {sequence}
-                  </button>
-                </td>
-                <td>{printable(toolName ?? '')}</td>
-                <td>{method}</td>
-                <td className="number">
-                  {count(charactersBefore)} → {count(charactersAfter)}
-                </td>
-                <td className="number">{percent(charactersBefore - charactersAfter, charactersBefore)}</td>
+    <Fold summary={`${counted(changes.length, 'entry', 'entries')} shown shorter`}>
+      {() => (
+        <div className="wide" tabIndex={0} role="region" aria-label="Entries that are shown shorter">
+          <table>
+            <thead>
+              <tr>
+                <th>Entry</th>
+                <th>Tool</th>
+                <th>Method</th>
+                <th className="number">Characters</th>
+                <th className="number">Reduction</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </details>
+            </thead>
+            <tbody>
+              {changes.map((change) => (
+                <Target key={`${change.entryId} ${change.method}`} change={change} open={open} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Fold>
+  );
+}
+
+interface TargetProps extends Pick<LineageProps, 'open'> {
+  readonly change: Lineage['changes'][number];
+}
+
+function Target({ change, open }: TargetProps) {
+  const { entryId, sequence, toolName, method, charactersBefore, charactersAfter } = change;
+  return (
+    <tr>
+      <td>
+        <button type="button" className="link" onClick={() => open(entryId)}>
+          {sequence}
+        </button>
+      </td>
+      <td>{printable(toolName ?? '')}</td>
+      <td>{method}</td>
+      <td className="number">
+        {count(charactersBefore)} → {count(charactersAfter)}
+      </td>
+      <td className="number">{percent(charactersBefore - charactersAfter, charactersBefore)}</td>
+    </tr>
   );
 }
 
@@ -130,15 +143,16 @@ function Originals({ lineage: { parts }, open }: LineageProps) {
   const entries = new Map(parts.flatMap((part) => part.entries).map((entry) => [entry.entryId, entry]));
   if (entries.size === 0) return null;
   return (
-    <details className="fold">
-      <summary>Made from {counted(entries.size, 'original')}</summary>
-      <p className="row">
-        {[...entries.values()].map(({ entryId, sequence }) => (
-          <button type="button" className="link" key={entryId} onClick={() => open(entryId)}>
-            {sequence}
-          </button>
-        ))}
-      </p>
-    </details>
+    <Fold summary={`Made from ${counted(entries.size, 'original')}`}>
+      {() => (
+        <p className="row">
+          {[...entries.values()].map(({ entryId, sequence }) => (
+            <button type="button" className="link" key={entryId} onClick={() => open(entryId)}>
+              {sequence}
+            </button>
+          ))}
+        </p>
+      )}
+    </Fold>
   );
 }

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { read } from '../api/request.ts';
 import type { SummaryAudit } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
+import { Fold } from '../text/fold.tsx';
 import { count, counted, percent } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 
@@ -14,24 +14,18 @@ interface DroppedProps {
 }
 
 /** Facts of the originals that the window no longer said after a compaction, looked for when it is unfolded. */
-export function Dropped({ conversationId, compactionId, open }: DroppedProps) {
-  const [isWanted, setIsWanted] = useState(false);
+export function Dropped(props: DroppedProps) {
+  return <Fold summary="What it dropped">{() => <Found {...props} />}</Fold>;
+}
+
+function Found({ conversationId, compactionId, open }: DroppedProps) {
   const { data, error } = useQuery({
     queryKey: ['audit', conversationId, compactionId],
     queryFn: () => read('/conversations/{conversationId}/audit', { conversationId, compactionId }),
-    enabled: isWanted,
   });
-  return (
-    <details className="fold" onToggle={({ currentTarget }) => setIsWanted(isWanted || currentTarget.open)}>
-      <summary>What it dropped</summary>
-      {error !== null && <Failure error={error} />}
-      {data === undefined ? (
-        error === null && <p className="quiet">Compares the window with the originals…</p>
-      ) : (
-        <Audit conversationId={conversationId} audit={data} open={open} />
-      )}
-    </details>
-  );
+  if (error !== null) return <Failure error={error} />;
+  if (data === undefined) return <p className="quiet">Compares the window with the originals…</p>;
+  return <Audit conversationId={conversationId} audit={data} open={open} />;
 }
 
 const SHOWN = 200;
