@@ -12,6 +12,7 @@ const NAMED_ONLY = [
   'load',
   'takeover',
   'control',
+  'pages',
 ] as const;
 const USUAL = ['steps', 'throughput', 'history', 'growth', 'step-writes', 'planning', 'server'] as const;
 
@@ -58,6 +59,7 @@ Examples:
   $ npm run bench -- load --minutes 10         (200 open turns; fills a database of 2,000 conversations)
   $ npm run bench -- takeover --rounds 30      (how soon another worker goes on; half an hour)
   $ npm run bench -- control                   (how soon a stop reaches a running tool)
+  $ npm run bench -- pages                     (5,000 entries in a browser; after npm run build)
 
 Exit codes:
     0  measured; with --check: every target is met

@@ -6,6 +6,7 @@ import { measureHistory } from './benchmarks/history.ts';
 import { measureLoad } from './benchmarks/load.ts';
 import { measureMemorySearch } from './benchmarks/memory-search.ts';
 import { measureMemory } from './benchmarks/memory.ts';
+import { measurePages } from './benchmarks/pages.ts';
 import { measurePlanning } from './benchmarks/planning.ts';
 import { measureDialogues, measureRecall, measureSearchFeatures } from './benchmarks/search-quality.ts';
 import { measureServer } from './benchmarks/server.ts';
@@ -32,6 +33,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   load: { run: measureLoad },
   takeover: { run: measureTakeover },
   control: { run: (stack, { rounds }) => measureControl(stack, rounds) },
+  pages: { needsWorkers: true, run: measurePages },
   steps: { needsWorkers: true, run: measureSteps },
   throughput: { needsWorkers: true, run: measureThroughput },
   history: { needsWorkers: true, run: measureHistory },

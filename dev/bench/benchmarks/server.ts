@@ -38,7 +38,8 @@ export async function measureServer(stack: BenchStack, { rounds }: BenchOptions)
   ];
 }
 
-async function serve(access: Access, clientOf: (tenant: string) => Holdfast, needsKeys: boolean) {
+/** A server on a free port. */
+export async function serve(access: Access, clientOf: (tenant: string) => Holdfast, needsKeys: boolean) {
   return startServer({
     access,
     clientOf,
