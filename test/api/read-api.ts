@@ -183,7 +183,7 @@ class Reader {
       name: symbol.name,
       type: isLeftOut ? shown.replace(/ \| undefined$/u, '').replace(/^\((.*)\)$/u, '$1') : shown,
       isOptional: isLeftOut,
-      text: this.#doc(symbol).text,
+      text: [this.#doc(symbol).text, more].filter((text) => text !== '').join(' '),
       fields:
         isOfEvents || (isNameless && shown.includes('{')) ? this.#properties(own).map((each) => this.#field(each)) : [],
     };
