@@ -90,15 +90,20 @@ const init = localCommand<JsonOption, [folder: string]>({
       }
     }
     if (await ignoreState(join(directory, '.gitignore'))) written.push('.gitignore');
+    // An install by name would replace one from a file.
+    const missing = existsSync(join(directory, 'node_modules/holdfast')) ? 'zod tsx' : 'holdfast zod tsx';
+    const steps = [
+      [`npm pkg set type=module && npm install ${missing}`, 'what the two files need'],
+      ['npx holdfast dev', 'leave it running; then, in another terminal:'],
+      ['HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts', 'the agent calls the tool'],
+      ['npx tsx --test own-tool.test.ts', 'its test, which needs no stack'],
+    ] as const;
     const lines = [
       ...written.map((name) => `wrote ${name}`),
       ...kept.map((name) => `kept  ${name}`),
       '',
       'Next:',
-      '  $ npm pkg set type=module && npm install holdfast zod tsx    what the two files need',
-      '  $ npx holdfast dev                                           leave it running; then, in another terminal:',
-      '  $ HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts               the agent calls the tool',
-      '  $ npx tsx --test own-tool.test.ts                            its test, which needs no stack',
+      ...steps.map(([what, why]) => `  $ ${what.padEnd(60)} ${why}`),
     ];
     return { json: { directory, written, kept }, lines };
   },

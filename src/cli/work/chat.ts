@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline/promises';
-import type { Interface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
+import type { Interface } from 'node:readline';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { argument, clientCommand, option } from '../command.ts';
 import type { ClientCall } from '../command.ts';
@@ -18,7 +18,7 @@ const KEYS = 'Ctrl-D leaves · \\ at the end of a line continues it · Esc stops
 
 const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
   description:
-    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one. While a turn runs, Esc stops it, and y and n decide on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
+    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one; pasted lines are one message. While a turn runs, Esc stops it, and y and n decide on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
   examples: ['npx holdfast chat', 'npx holdfast chat last', 'npx holdfast chat --agent reviewer'],
   arguments: [argument('[conversation]', 'go on with this one: id, its beginning or end, or `last`')],
   options: [
@@ -82,7 +82,7 @@ async function takeTurn(
   return conversationId;
 }
 
-/** One message, of several lines where they end with `\`; `null` at the end of input. */
+/** One message, of several lines where they end with `\` or were pasted together; `null` at the end of input. */
 async function readMessage(history: string[]): Promise<string | null> {
   // Opened for each message: keys of a turn that runs are not for it.
   const lines = createInterface({
@@ -100,16 +100,23 @@ async function readMessage(history: string[]): Promise<string | null> {
   }
 }
 
-async function readLines(lines: Interface): Promise<string | null> {
-  const left = new Promise<null>((resolve) => {
+function readLines(lines: Interface): Promise<string | null> {
+  const typed: string[] = [];
+  let goesOn = false;
+  lines.setPrompt('\n> ');
+  lines.prompt();
+  return new Promise((resolve) => {
     lines.once('close', () => resolve(null));
     lines.once('SIGINT', () => resolve(null));
+    lines.on('line', (line) => {
+      goesOn = line.endsWith('\\');
+      typed.push(goesOn ? line.slice(0, -1) : line);
+      lines.setPrompt('  ');
+      if (goesOn) lines.prompt();
+      // Pasted lines come at once, the last one perhaps without its end.
+      setImmediate(() => {
+        if (!goesOn && lines.line === '') resolve(typed.join('\n'));
+      });
+    });
   });
-  let message = '';
-  for (;;) {
-    const line = await Promise.race([lines.question(message === '' ? '\n> ' : '  '), left]);
-    if (line === null) return null;
-    if (!line.endsWith('\\')) return message + line;
-    message += `${line.slice(0, -1)}\n`;
-  }
 }

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineTool } from '../../../src/tools/define-tool.ts';
+import { useWorkingHarness } from '../../support/turn-harness.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { OWN_VARIABLE } from '../cli-result.ts';
+import { EXECUTABLE } from '../run-cli.ts';
+
+let deployed: string[] = [];
+
+const deploy = defineTool({
+  name: 'deploy',
+  description: 'Deploys a version.',
+  input: z.object({ version: z.string() }),
+  effect: 'once',
+  approval: () => true,
+  run: ({ version }) => {
+    deployed.push(version);
+    return Promise.resolve({ content: `deployed ${version}` });
+  },
+});
+
+const harness = useWorkingHarness({ tools: [deploy], agent: { tools: ['deploy'] } });
+
+let end = (): void => undefined;
+afterEach(() => end());
+
+const ESCAPE = '\u001b';
+const UP = `${ESCAPE}[A`;
+
+/** The command on a terminal of its own, which `script` brings. */
+function openChat() {
+  const inherited = Object.entries(process.env).filter(([name]) => !OWN_VARIABLE.test(name));
+  const command = `stty cols 100 rows 30; exec "${process.execPath}" "${EXECUTABLE}" chat`;
+  const terminal = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    cwd: harness.workspace,
+    env: { ...Object.fromEntries(inherited), ...harness.environment, TERM: 'xterm' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  let from = 0;
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
+  const ended = new Promise<number | null>((resolve) => terminal.once('close', resolve));
+  end = () => terminal.kill();
+  return {
+    ended,
+    type: (keys: string) => terminal.stdin.write(keys),
+    /** Waits until something is on the screen that was not there at the step before. */
+    async shows(words: string | RegExp): Promise<void> {
+      const isShown = (): boolean => {
+        const text = stripVTControlCharacters(shown.slice(from));
+        const found = typeof words === 'string' ? text.includes(words) : words.test(text);
+        if (found) from = shown.length;
+        return found;
+      };
+      await waitUntil(`the terminal shows ${words}`, isShown, 20_000).catch((error: unknown) => {
+        throw new Error(stripVTControlCharacters(shown), { cause: error });
+      });
+    },
+  };
+}
+
+test('chat on a terminal takes messages of several lines and earlier ones again, decides with y and n, and stops with Esc', async () => {
+  const chat = openChat();
+  await chat.shows('Ctrl-D leaves');
+  chat.type('Call deploy with {"version": "1.0"}\\\r');
+  chat.type('Say It is deployed.\r');
+  await chat.shows('y approves');
+  expect(deployed).toEqual([]);
+  chat.type('y');
+  await chat.shows(/It is deployed\.[^]*✓ completed[^]*> $/u);
+  expect(deployed).toEqual(['1.0']);
+
+  chat.type('Call deploy with {"version": "2.0"}\r');
+  await chat.shows('y approves');
+  chat.type('n');
+  await chat.shows(/✓ completed[^]*> $/u);
+  chat.type(`${UP}\r`);
+  await chat.shows('y approves');
+  chat.type('y');
+  await chat.shows(/✓ completed[^]*> $/u);
+  expect(deployed).toEqual(['1.0', '2.0']);
+
+  await harness.fault({ kind: 'hang', times: null });
+  chat.type('Say never.\r');
+  await chat.shows('Esc stops the turn');
+  chat.type(ESCAPE);
+  await chat.shows(/✗ stopped[^]*> $/u);
+  await harness.clearFaults();
+
+  chat.type('/cost\r');
+  await chat.shows('There is no /cost here.');
+  chat.type('\u0004');
+  await chat.shows(/go on: npx holdfast chat [0-9a-f]{8}/u);
+  expect(await chat.ended).toBe(0);
+});
