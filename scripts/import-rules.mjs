@@ -109,8 +109,8 @@ export const IMPORT_RULES = [
   ]),
   refuse('packages/lab/**', [
     {
-      regex: '^holdfast/internal/(activities|workflows|worker|client|server|temporal)/',
-      message: 'The lab needs no servers and no workers.',
+      regex: '^holdfast/internal/(workflows|worker|client|server|temporal/(?!process-logger))',
+      message: 'The lab runs no worker and needs no Temporal.',
     },
   ]),
 ];

@@ -6,6 +6,7 @@ import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { PRESETS } from '../../src/config/presets.ts';
 import { generateSession, SESSION_KINDS } from './generated/generate-session.ts';
 import type { PresetFigures } from '../../packages/lab/src/lab-figures.ts';
+import { openLabStore } from '../../packages/lab/src/lab-store.ts';
 import { runLab } from '../../packages/lab/src/run-lab.ts';
 import { parseCommand } from '../command-line.ts';
 import { pageTable, writeToPresetsPage } from './presets-page.ts';
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
   )
     return;
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-presets-'));
+  const store = await openLabStore(process.env);
   try {
     const files = await writeSessions(directory);
     const result = await runLab({
@@ -36,11 +38,13 @@ async function main(): Promise<void> {
       seed: SEED,
       facts: 200,
       configuration: loadConfiguration({ directory, environment: {} }),
+      openDatabase: () => Promise.resolve(store.database),
       onReplay: ({ session, preset, window }) =>
         process.stderr.write(`${session.slice(directory.length + 1)} under ${preset} at ${window}\n`),
     });
     await writeTables(result.presets);
   } finally {
+    await store.close();
     await rm(directory, { recursive: true });
   }
 }

@@ -9,6 +9,8 @@ import { generateSession } from '../../dev/bench/generated/generate-session.ts';
 import { agentFor, openSummarizer } from '../../dev/bench/memory/fidelity-of-presets.ts';
 import { RecallSearch } from '../../packages/lab/src/facts/recall-search.ts';
 import { withoutSummaries } from '../../packages/lab/src/facts/fact-survival.ts';
+import type { Database } from '../../src/store/database/database.ts';
+import { openLabStore } from '../../packages/lab/src/lab-store.ts';
 import { replaySession } from '../../packages/lab/src/replay/replay-session.ts';
 import { loadSessions } from '../../packages/lab/src/session/lab-session.ts';
 import { startSimulator } from '../../packages/simulator/src/server.ts';
@@ -58,7 +60,13 @@ function longSession({ turns }: KitCase): string {
 }
 
 /** What is in reach after some compactions, by way. */
-async function replay(kitCase: KitCase, policy: CompactionPolicy, simulatorUrl: string, directory: string) {
+async function replay(
+  database: Database,
+  kitCase: KitCase,
+  policy: CompactionPolicy,
+  simulatorUrl: string,
+  directory: string,
+) {
   const file = join(directory, 'session.jsonl');
   await writeFile(file, longSession(kitCase));
   const loaded = await loadSessions(file);
@@ -70,9 +78,9 @@ async function replay(kitCase: KitCase, policy: CompactionPolicy, simulatorUrl: 
     const found = kitCase.questions.flatMap((question) => search.search(question)).join('\n');
     const noFacts = { pool: [], search: new RecallSearch(session, []), size: 1 };
     const texts: Record<string, string> = {};
-    await replaySession(session, agent, noFacts, async (number, conversation) => {
+    await replaySession(database, session, agent, noFacts, async (number, conversation) => {
       if (!PASSES.includes(number)) return;
-      const view = projectView(conversation.projectionInput(agent));
+      const view = projectView(await conversation.projectionInput());
       const shown = [viewText(view), `${viewText(view)}\n${found}`, viewText(withoutSummaries(view))];
       for (const [index, way] of WAYS.entries()) texts[`${way}, ${number}`] = shown[index] ?? '';
     });
@@ -90,12 +98,13 @@ function percent(values: readonly number[]): string {
 
 async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-kits-'));
-  const simulator = await startSimulator();
+  const [simulator, store] = await Promise.all([startSimulator(), openLabStore(process.env)]);
   try {
     const cases = kitCases.parse(askKits('cases'));
     for (const [preset, policy] of Object.entries(PRESETS)) {
       const replays = [];
-      for (const kitCase of cases) replays.push(await replay(kitCase, policy, simulator.url, directory));
+      for (const kitCase of cases)
+        replays.push(await replay(store.database, kitCase, policy, simulator.url, directory));
       const judged = judgements.parse(askKits('judge', JSON.stringify(replays)));
       process.stdout.write(`${tableOf(preset, cases, judged)}\n`);
       const isWhole = judged.every((texts) =>
@@ -108,7 +117,7 @@ async function main(): Promise<void> {
       if (preset === 'default' && !isWhole) process.exitCode = 1;
     }
   } finally {
-    await simulator.close();
+    await Promise.all([simulator.close(), store.close()]);
     await rm(directory, { recursive: true });
   }
 }

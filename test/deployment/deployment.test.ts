@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS } from '../../src/worker/create-worker.ts';
-import { createLogger } from '../../src/temporal/logger.ts';
+import { createLogger } from '../../src/temporal/process-logger.ts';
 import { keepHealthFile } from '../../src/worker/health.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -9,7 +9,7 @@ import { choosePort } from '../../src/local/ports.ts';
 import { startLocalStack } from '../../src/local/stack.ts';
 import type { LocalStack } from '../../src/local/stack.ts';
 import type { ServiceEvent } from '../../src/local/supervise.ts';
-import { createLogger } from '../../src/temporal/logger.ts';
+import { createLogger } from '../../src/temporal/process-logger.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';

@@ -1,6 +1,6 @@
 import { existsSync, openSync, closeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createLogger } from '../../src/temporal/logger.ts';
+import { createLogger } from '../../src/temporal/process-logger.ts';
 
 // Linux' device whose every write says that the disk is full.
 test.runIf(existsSync('/dev/full'))('a log on a full disk ends nothing and blocks nothing', () => {

@@ -1,11 +1,13 @@
 import { projectView } from '../../../src/context/view/project-view.ts';
 import { textOf } from '../../../src/context/log/content.ts';
 import type { View } from '../../../src/context/view/view.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { listEntries } from '../../../src/store/log/entries.ts';
 import { readableEntryText } from '../../../src/store/log/entry-text.ts';
 import { withoutSummaries } from '../../../packages/lab/src/facts/fact-survival.ts';
 import { RecallSearch } from '../../../packages/lab/src/facts/recall-search.ts';
 import type { LabAgent } from '../../../packages/lab/src/replay/lab-agent.ts';
-import type { LabConversation } from '../../../packages/lab/src/replay/lab-conversation.ts';
+import type { ReplayedConversation } from '../../../packages/lab/src/replay/replayed-conversation.ts';
 import { replaySession } from '../../../packages/lab/src/replay/replay-session.ts';
 import type { LabSession } from '../../../packages/lab/src/session/lab-session.ts';
 import { ExpectedUserMessages } from './expected-user-messages.ts';
@@ -14,6 +16,9 @@ import { sampleOriginals } from './sample-originals.ts';
 
 /** Originals that are asked for before the last of the passes, where every one is. */
 const ORIGINALS_ASKED = 60;
+
+/** More than a replay has. */
+const EVERY_ENTRY = 100_000;
 
 /** A passage of a summary, as `recall_search` heads it: what repeats an original is not the original. */
 const OF_SUMMARY = /^entry \S+ · (?:branch_)?summary /u;
@@ -67,6 +72,8 @@ export interface FidelityFigures extends PlantFigures {
  * @returns one line for each of `passes` that the session reached
  */
 export async function measureFidelity(input: {
+  /** Where the session is replayed. */
+  readonly database: Database;
   readonly session: LabSession;
   readonly agent: LabAgent;
   readonly plants: readonly Plant[];
@@ -76,18 +83,21 @@ export async function measureFidelity(input: {
   /** Decides which originals are asked for. */
   readonly seed: number;
 }): Promise<readonly FidelityFigures[]> {
-  const { session, agent, plants, passes, openRecall, seed } = input;
+  const { database, session, agent, plants, passes, openRecall, seed } = input;
   const places = plants.map((plant) => ({ plant, position: positionOf(session, plant.value) }));
   const figures: FidelityFigures[] = [];
   const noFacts = { pool: [], search: new RecallSearch(session, []), size: 1 };
   const expected = new ExpectedUserMessages(agent.budget.userMessages);
   const summaries: string[] = [];
-  await replaySession(session, agent, noFacts, async (number, conversation) => {
-    const newest = conversation.summary?.text;
-    if (newest !== undefined && newest !== summaries.at(-1)) summaries.push(newest);
-    const userMessages = expected.after(conversation);
+  await replaySession(database, session, agent, noFacts, async (number, conversation) => {
+    const { summary } = await conversation.projectionInput();
+    if (summary !== null && summary.text !== summaries.at(-1)) summaries.push(summary.text);
+    const { conversationId } = conversation;
+    const entries = await listEntries(database, { conversationId, after: 0, limit: EVERY_ENTRY });
+    const kept = new Set(expected.after({ entries, summary }));
     if (!passes.includes(number)) return;
-    const through = Math.max(-1, ...conversation.entries.map((entry) => conversation.positionOf(entry) ?? -1));
+    const userMessages = entries.flatMap(({ sequence, content }) => (kept.has(sequence) ? [textOf(content)] : []));
+    const through = conversation.appended - 1;
     const asked = places.filter(({ position }) => position <= through).map(({ plant }) => plant);
     const recall = await openRecall({ through, summaries });
     const count = number === Math.max(...passes) ? Infinity : ORIGINALS_ASKED;
@@ -137,16 +147,16 @@ export interface Answer {
 
 async function askAll(of: {
   readonly agent: LabAgent;
-  readonly conversation: LabConversation;
+  readonly conversation: ReplayedConversation;
   readonly asked: readonly Plant[];
   readonly recall: RecallOnce;
   readonly passes: number;
   readonly originals: FidelityFigures['originals'];
-  /** Sequences of the messages that must be in the view. */
-  readonly userMessages: readonly number[];
+  /** That must be in the view. */
+  readonly userMessages: readonly string[];
 }): Promise<FidelityFigures> {
   const { agent, conversation, asked, recall, passes, originals } = of;
-  const view = projectView(conversation.projectionInput(agent));
+  const view = projectView(await conversation.projectionInput());
   const found = new Map<Plant, readonly string[]>();
   for (const plant of asked) found.set(plant, await recall(plant.question));
   const answersOf = (shown: View, recalls: boolean): Answer[] => {
@@ -157,10 +167,7 @@ async function askAll(of: {
   const ofKind = (kind: PlantKind): PlantFigures => count(answers.filter((answer) => answer.kind === kind));
   const text = viewText(view);
   const rules = agent.view.rules.filter((rule) => view.system.includes(rule)).length;
-  const messages = of.userMessages.flatMap((sequence) => {
-    const entry = conversation.entries[sequence - 1];
-    return entry === undefined ? [] : [textOf(conversation.content(entry))];
-  });
+  const messages = of.userMessages;
   return {
     preset: agent.policy.name,
     passes,

@@ -72,7 +72,7 @@ export async function measureFidelityOfPresets(sql: Database, options: FidelityO
         remark(`memory under ${policy.name}`);
         const agent = agentFor(policy, rules, summarizer);
         const { passes, seed } = options;
-        figures.push(...(await measureFidelity({ session, agent, plants, passes, openRecall, seed })));
+        figures.push(...(await measureFidelity({ database: sql, session, agent, plants, passes, openRecall, seed })));
       }
       return figures;
     } finally {

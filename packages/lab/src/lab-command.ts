@@ -5,6 +5,7 @@ import type { Printed } from 'holdfast/internal/cli/command.js';
 import { count } from 'holdfast/internal/cli/count-option.js';
 import type { JsonOption } from 'holdfast/internal/cli/holdfast-command.js';
 import type { Output } from 'holdfast/internal/cli/output.js';
+import type { LabStore } from './lab-store.ts';
 
 interface LabFlags extends JsonOption {
   readonly window: readonly number[];
@@ -19,7 +20,7 @@ interface LabFlags extends JsonOption {
 export function labCommand(): Command {
   return localCommand<LabFlags, [files: readonly string[]]>({
     description:
-      'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. Needs no server; nothing of the session is run.',
+      'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. The replay runs in a database of its own, which is deleted at the end: on the server of DATABASE_URL, else on an embedded Postgres. Nothing of the session is run.',
     examples: [
       'npx holdfast-lab ~/.claude/projects/my-project/*.jsonl --window 200k',
       'npx holdfast-lab session.jsonl --preset default,pi --window 32k,128k',
@@ -39,8 +40,9 @@ export function labCommand(): Command {
 }
 
 async function lab(output: Output, flags: LabFlags, files: readonly string[]): Promise<Printed> {
-  const [{ runLab }, { loadConfiguration }, { presetNamed }, { labLines }] = await Promise.all([
+  const [{ runLab }, { openLabStore }, { loadConfiguration }, { presetNamed }, { labLines }] = await Promise.all([
     import('./run-lab.ts'),
+    import('./lab-store.ts'),
     import('holdfast/internal/config/load-configuration.js'),
     import('holdfast/internal/config/presets.js'),
     import('./lab-report.ts'),
@@ -50,20 +52,30 @@ async function lab(output: Output, flags: LabFlags, files: readonly string[]): P
   const policies = flags.preset.includes('all')
     ? Object.values(presets)
     : flags.preset.map((name) => presetNamed(presets, name));
-  const result = await runLab({
-    files,
-    windows: flags.window,
-    policies,
-    model: flags.model ?? null,
-    prices: flags.prices ?? null,
-    seed: flags.seed,
-    facts: flags.facts,
-    configuration,
-    onReplay: ({ session, preset, window }) =>
-      output.remark(`replaying ${session} under ${preset} at ${window} tokens`),
-  });
-  const { replays: _replays, ...figures } = result;
-  return { json: figures, lines: labLines(result, { columns: output.columns, style: output.style }) };
+  const stores: LabStore[] = [];
+  try {
+    const result = await runLab({
+      files,
+      windows: flags.window,
+      policies,
+      model: flags.model ?? null,
+      prices: flags.prices ?? null,
+      seed: flags.seed,
+      facts: flags.facts,
+      configuration,
+      openDatabase: async () => {
+        const store = stores[0] ?? (await openLabStore(process.env));
+        stores[0] = store;
+        return store.database;
+      },
+      onReplay: ({ session, preset, window }) =>
+        output.remark(`replaying ${session} under ${preset} at ${window} tokens`),
+    });
+    const { replays: _replays, ...figures } = result;
+    return { json: figures, lines: labLines(result, { columns: output.columns, style: output.style }) };
+  } finally {
+    for (const store of stores) await store.close();
+  }
 }
 
 const WINDOW = /^(\d+(?:\.\d+)?)([km]?)$/i;

@@ -80,7 +80,7 @@ export function figuresOf(replays: readonly [Replay, ...Replay[]]): PresetFigure
     tokensSent: sum(made.map((step) => step.view.total)) + summaryInputTokens,
     tokensCached: sum(made.map((step) => step.cached)) + ofCalls('cacheRead'),
     summaryCalls: calls.length,
-    summaryFailures: calls.filter((call) => call.failure !== null).length,
+    summaryFailures: calls.filter(({ failed }) => failed).length,
     summaryTokens: summaryInputTokens + summaryOutputTokens,
     summaryInputTokens,
     summaryOutputTokens,

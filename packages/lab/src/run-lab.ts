@@ -6,6 +6,7 @@ import type { ModelLimits } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
 import { policyProblems } from 'holdfast/internal/context/policy/budget.js';
 import type { AgentView } from 'holdfast/internal/context/view/view.js';
+import type { Database } from 'holdfast/internal/store/database/database.js';
 import { BUILT_IN_MODELS } from 'holdfast/internal/models/catalogue/built-in-models.js';
 import { modelFacts } from 'holdfast/internal/models/catalogue/catalogue.js';
 import { createModelClients } from 'holdfast/internal/models/model-clients.js';
@@ -47,6 +48,8 @@ export interface LabOptions {
   /** Facts that each replay is asked for at most. */
   readonly facts: number;
   readonly configuration: Configuration;
+  /** Migrated, for this run alone. Opened before the first replay. */
+  readonly openDatabase: () => Promise<Database>;
   /** Told before each replay. */
   readonly onReplay?: (what: { readonly session: string; readonly preset: string; readonly window: number }) => void;
 }
@@ -129,22 +132,20 @@ async function replayAll(
   of: { readonly summarizers: Summarizers; readonly priced: PricedAs },
 ): Promise<Replay[]> {
   const facts: SessionFacts = prepareFacts(session, { seed: options.seed, size: options.facts });
+  const database = await options.openDatabase();
   const replays: Replay[] = [];
   for (const window of options.windows) {
-    for (const policy of options.policies) {
+    const limits = limitsAt(window, of.priced);
+    const summarizer = of.summarizers.forWindow(window, of.priced);
+    const replayed = options.policies.map(async (policy) => {
+      if (policyProblems(policy, limits).length > 0) return [];
       options.onReplay?.({ session: session.label, preset: policy.name, window });
-      const limits = limitsAt(window, of.priced);
-      if (policyProblems(policy, limits).length > 0) continue;
-      const summarizer = of.summarizers.forWindow(window, of.priced);
-      const agent = createLabAgent({
-        view: agentView(session, policy),
-        policy,
-        limits,
-        prices: of.priced.prices,
-        summarizer,
-      });
-      replays.push(await replaySession(session, agent, facts));
-    }
+      const view = agentView(session, policy);
+      const agent = createLabAgent({ view, policy, limits, prices: of.priced.prices, summarizer });
+      return [await replaySession(database, session, agent, facts)];
+    });
+    // Side by side, because each of them mostly waits for Postgres.
+    replays.push(...(await Promise.all(replayed)).flat());
   }
   return replays;
 }

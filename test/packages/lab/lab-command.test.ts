@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { generateSession } from '../../../dev/bench/generated/generate-session.ts';
 import { startSimulator } from '../../../packages/simulator/src/index.ts';
 import type { Simulator } from '../../../packages/simulator/src/index.ts';
@@ -39,8 +39,12 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-const lab = (...args: readonly string[]) =>
-  runInProcess(args, { directory, environment: { HOLDFAST_SIMULATOR_URL: simulator.url } }, async () => labCommand());
+const lab = (args: readonly string[], simulatorUrl = simulator.url) =>
+  runInProcess(
+    args,
+    { directory, environment: { HOLDFAST_SIMULATOR_URL: simulatorUrl, DATABASE_URL: inject('databaseUrl') } },
+    async () => labCommand(),
+  );
 
 interface Line {
   readonly files: readonly { readonly unknown: Record<string, number> }[];
@@ -51,7 +55,7 @@ interface Line {
 const lastLine = (stdout: string): Line => JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Line;
 
 test('--json ends with one object: a row for each preset and window, with what the same is worth without summaries and recall', async () => {
-  const { code, stdout } = await lab(file, '--preset', 'default,pi', '--window', '16k,32k', '--json');
+  const { code, stdout } = await lab([file, '--preset', 'default,pi', '--window', '16k,32k', '--json']);
   expect(code).toBe(0);
   const { presets } = lastLine(stdout);
   expect(presets.map(({ name, window }) => [name, window])).toEqual([
@@ -80,11 +84,7 @@ test('--json ends with one object: a row for each preset and window, with what t
 
 test('--model asks that model over HTTP for the summaries', async () => {
   const options = ['--preset', 'pi', '--window', '16k', '--model', 'simulator/sim-200k', '--json'];
-  const { code, stdout } = await runInProcess(
-    [file, ...options],
-    { directory, environment: { HOLDFAST_SIMULATOR_URL: relay.url } },
-    async () => labCommand(),
-  );
+  const { code, stdout } = await lab([file, ...options], relay.url);
   expect(code).toBe(0);
   const { summarizers, presets } = lastLine(stdout);
   expect(summarizers).toEqual({ 16000: 'simulator/sim-200k' });
@@ -100,7 +100,7 @@ test('the tables; unknown records are counted and named', async () => {
   const message = { role: 'user', content: [{ type: 'text', text: 'Hello.' }], timestamp: 0 };
   const lines = [session, { type: 'message', id: 'a', parentId: null, message }, { type: 'hologram', id: 'b' }];
   await writeFile(strange, lines.map((line) => JSON.stringify(line)).join('\n'));
-  const { code, stdout } = await lab(file, strange, '--window', '16k');
+  const { code, stdout } = await lab([file, strange, '--window', '16k']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/hologram/);
   for (const preset of ['default', 'wolffish', 'pi', 'cowork', 'goagent', 'opencode']) expect(stdout).toContain(preset);
@@ -114,18 +114,18 @@ describe('what cannot be used is refused with what to do', () => {
     ['a model of an unknown provider', ['--model', 'nobody/none'], 2, /nobody/],
     ['no facts', ['--facts', '0'], 2, /facts/],
   ] as const)('%s', async (_, options, expected, words) => {
-    const { code, stdout, stderr } = await lab(file, ...options);
+    const { code, stdout, stderr } = await lab([file, ...options]);
     expect([code, stdout]).toEqual([expected, '']);
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
   test('a file that is none, and one of no known format', async () => {
-    const missing = await lab(join(directory, 'missing.jsonl'));
+    const missing = await lab([join(directory, 'missing.jsonl')]);
     expect([missing.code, missing.stderr]).toEqual([4, expect.stringContaining('missing.jsonl')]);
     const text = join(directory, 'notes.txt');
     await writeFile(text, 'Only notes.\nNo session.\n');
-    const unknown = await lab(text);
+    const unknown = await lab([text]);
     expect([unknown.code, unknown.stderr]).toEqual([4, expect.stringContaining('notes.txt')]);
   });
 });

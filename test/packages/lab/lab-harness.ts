@@ -1,9 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
 import { loadConfiguration } from '../../../src/config/load-configuration.ts';
 import { PRESETS } from '../../../src/config/presets.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { runLab } from '../../../packages/lab/src/run-lab.ts';
+import { connectDatabase } from '../../../src/store/database/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { createTestDatabase } from '../../support/database.ts';
 import type { LabOptions, LabResult } from '../../../packages/lab/src/run-lab.ts';
 
 export async function writeSession(directory: string, name: string, messages: readonly unknown[]): Promise<string> {
@@ -18,6 +22,21 @@ export function preset(name: string): CompactionPolicy {
   return policy;
 }
 
+let opened: Promise<{ readonly database: Database; readonly drop: () => Promise<void> }> | null = null;
+
+/** One for all replays of a test file. */
+export async function openTestDatabase(): Promise<Database> {
+  opened ??= createTestDatabase().then(({ url, drop }) => ({ database: connectDatabase({ url }), drop }));
+  return (await opened).database;
+}
+
+afterAll(async () => {
+  if (opened === null) return;
+  const { database, drop } = await opened;
+  await database.end();
+  await drop();
+});
+
 export async function replay(file: string, options: Partial<LabOptions> = {}): Promise<LabResult> {
   const configuration = loadConfiguration({ directory: '/', environment: {} });
   return runLab({
@@ -29,6 +48,7 @@ export async function replay(file: string, options: Partial<LabOptions> = {}): P
     seed: 1,
     facts: 100,
     configuration,
+    openDatabase: openTestDatabase,
     ...options,
   });
 }

@@ -9,7 +9,7 @@ import type { View } from '../../../src/context/view/view.ts';
 import { generateSession } from '../../../dev/bench/generated/generate-session.ts';
 import { createLabAgent } from '../../../packages/lab/src/replay/lab-agent.ts';
 import type { LabAgent } from '../../../packages/lab/src/replay/lab-agent.ts';
-import type { LabConversation } from '../../../packages/lab/src/replay/lab-conversation.ts';
+import type { ReplayedConversation } from '../../../packages/lab/src/replay/replayed-conversation.ts';
 import { prepareFacts } from '../../../packages/lab/src/replay/replay-facts.ts';
 import { replaySession } from '../../../packages/lab/src/replay/replay-session.ts';
 import { requestPieces } from '../../../packages/lab/src/replay/request-cache.ts';
@@ -17,7 +17,7 @@ import { loadSessions } from '../../../packages/lab/src/session/lab-session.ts';
 import type { LoadedFile } from '../../../packages/lab/src/session/lab-session.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import { startSimulator } from '../../../packages/simulator/src/index.ts';
-import { preset, replay, writeSession } from './lab-harness.ts';
+import { openTestDatabase, preset, replay, writeSession } from './lab-harness.ts';
 
 let directory: string;
 let coding: LoadedFile;
@@ -25,7 +25,7 @@ let simulator: Awaited<ReturnType<typeof startSimulator>>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-cache-'));
-  coding = await loadSessions(await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 60)));
+  coding = await loadSessions(await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 32)));
   simulator = await startSimulator();
 });
 
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 function agentUnder(name: string): LabAgent {
   const prices = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
-  const limits = { window: 32_000, maximumOutput: 8_192 };
+  const limits = { window: 16_000, maximumOutput: 4_096 };
   const clients = createModelClients([
     { name: 'simulator', protocol: 'anthropic', baseUrl: simulator.url, apiKey: null },
   ]);
@@ -46,7 +46,7 @@ function agentUnder(name: string): LabAgent {
     policy: preset(name),
     limits,
     prices,
-    summarizer: { model: 'simulator/sim-32k', limits, prices, client: clients('simulator'), isAgentsOwn: true },
+    summarizer: { model: 'simulator/sim-16k', limits, prices, client: clients('simulator'), isAgentsOwn: true },
   });
 }
 
@@ -67,8 +67,8 @@ function idIn(content: Entry['content']): string {
 }
 
 /** The order of `projectView`, for entries whose text is their id and which nothing shortens. */
-function orderOfView(agent: LabAgent, conversation: LabConversation): string[] {
-  const { requestStubs: _requestStubs, ...input } = conversation.projectionInput(agent);
+async function orderOfView(conversation: ReplayedConversation): Promise<string[]> {
+  const { requestStubs: _requestStubs, ...input } = await conversation.projectionInput();
   const entries = input.entries.map((entry) => ({
     ...entry,
     content: [{ type: 'text' as const, text: entry.id }, ...entry.content.filter((part) => part.type === 'tool_call')],
@@ -84,10 +84,12 @@ async function ordersUnder(name: string): Promise<{ readonly pieces: string[]; r
   if (session === undefined) throw new Error('no session');
   const agent = agentUnder(name);
   const orders: { pieces: string[]; view: string[] }[] = [];
-  await replaySession(session, agent, prepareFacts(session, { seed: 1, size: 5 }), async (_number, conversation) => {
-    const [first, ...pieces] = requestPieces(agent, conversation).map((piece) => piece.name);
+  const facts = prepareFacts(session, { seed: 1, size: 5 });
+  await replaySession(await openTestDatabase(), session, agent, facts, async (_number, conversation) => {
+    const view = await conversation.view();
+    const [first, ...pieces] = requestPieces(agent, conversation, view, new Map()).map((piece) => piece.name);
     expect(first).toBe('fixed');
-    orders.push({ pieces, view: orderOfView(agent, conversation) });
+    orders.push({ pieces, view: await orderOfView(conversation) });
   });
   return orders;
 }

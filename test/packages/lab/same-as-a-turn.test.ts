@@ -86,10 +86,6 @@ function sessionBeforeItsPass(
 /** Sizes with which the view stays below the preset's trigger until the last message brings it over. */
 test.each([
   { name: 'default', window: 32, letters: 20, remarks: 1_300, tolerance: 5 },
-  { name: 'goagent', window: 32, letters: 20, remarks: 1_900, tolerance: 5 },
-  { name: 'pi', window: 32, letters: 20, remarks: 1_900, tolerance: 5 },
-  { name: 'opencode', window: 32, letters: 20, remarks: 1_900, tolerance: 5 },
-  { name: 'cowork', window: 32, letters: 20, remarks: 2_400, tolerance: 5 },
   // Its prompt tells of the worker's device, whose name is longer on one machine than on another.
   { name: 'wolffish', window: 64, letters: 14, remarks: 1_000, tolerance: 25 },
 ])(

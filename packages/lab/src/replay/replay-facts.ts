@@ -12,7 +12,7 @@ import { RecallSearch } from '../facts/recall-search.ts';
 import type { LabSession } from '../session/lab-session.ts';
 import { searchedText, saysFact } from 'holdfast/internal/verify/audit/find-fact.js';
 import type { LabAgent } from './lab-agent.ts';
-import type { LabConversation } from './lab-conversation.ts';
+import type { ReplayedConversation, ViewNow } from './replayed-conversation.ts';
 
 /** What is asked of every replay of a session: made once, since all presets are asked the same. */
 export interface SessionFacts {
@@ -44,14 +44,15 @@ export interface SurvivalFigures extends FactFigures {
   readonly withoutRecall: FactFigures;
 }
 
-export function survivalNow(
+export async function survivalNow(
   agent: LabAgent,
-  conversation: LabConversation,
+  conversation: ReplayedConversation,
   { pool, search, size }: SessionFacts,
-): SurvivalFigures {
-  const dropped = isDropped(conversation);
+): Promise<SurvivalFigures> {
+  const positions = await conversation.positionsById();
+  const dropped = isDropped(conversation, await conversation.view(), positions);
   const facts = sampleFacts(pool, isOld(agent, conversation), size);
-  const view = projectView(conversation.projectionInput(agent));
+  const view = projectView(await conversation.projectionInput());
   const found = new Map<PooledFact, boolean>();
   const isFound = (fact: PooledFact): boolean => {
     const known = found.get(fact) ?? search.search(fact.cue).some((text) => saysFact(searchedText(text, false), fact));
@@ -59,104 +60,83 @@ export function survivalNow(
     return known;
   };
   const recallFrom = (shown: View) => {
-    const named = namedPositions(conversation, shown);
+    const named = namedPositions(positions, shown);
     return (fact: PooledFact): boolean => isFound(fact) || fact.sources.some((position) => named.has(position));
   };
   const emptied = withoutSummaries(view);
+  const named = namedPositions(positions, view);
+  const left = saidPositions(conversation, 'tool_result').filter(dropped);
+  const said = saidPositions(conversation, 'user');
   return {
     ...countSurvivors(facts, view, recallFrom(view)),
-    leftResults: countLeft(conversation, dropped, namedPositions(conversation, view)),
-    userMessages: countUserMessages(conversation, dropped),
+    leftResults: { all: left.length, named: left.filter((position) => named.has(position)).length },
+    userMessages: { all: said.length, whole: said.filter((position) => !dropped(position)).length },
     withoutSummaries: countSurvivors(facts, emptied, recallFrom(emptied)),
     withoutRecall: countSurvivors(facts, view, null),
   };
 }
 
 /** Share of the facts that the view says, right after a pass. */
-export function shareInView(
+export async function shareInView(
   agent: LabAgent,
-  conversation: LabConversation,
+  conversation: ReplayedConversation,
   { pool, size }: SessionFacts,
-): { readonly facts: number; readonly inView: number } {
+): Promise<{ readonly facts: number; readonly inView: number }> {
   const facts = sampleFacts(pool, isOld(agent, conversation), size);
-  const { inView } = countSurvivors(facts, projectView(conversation.projectionInput(agent)), null);
+  if (facts.length === 0) return { facts: 0, inView: 0 };
+  const { inView } = countSurvivors(facts, projectView(await conversation.projectionInput()), null);
   return { facts: facts.length, inView };
 }
 
 /** Whether an entry of the session is older than the newest ones that take half a window: the same under every preset. */
-function isOld({ limits }: LabAgent, conversation: LabConversation): (position: number) => boolean {
+function isOld({ limits }: LabAgent, { session, appended }: ReplayedConversation): (position: number) => boolean {
   let left = limits.window / 2;
-  let border = 0;
-  for (const entry of conversation.entries.toReversed()) {
-    left -= estimateTokens(entry.measurements, NO_CALIBRATION);
-    border = conversation.positionOf(entry) ?? border;
+  let border = appended;
+  for (const { measurements } of session.entries.slice(0, appended).toReversed()) {
+    left -= estimateTokens(measurements, NO_CALIBRATION);
+    border -= 1;
     if (left < 0) break;
   }
   return (position) => position < border;
 }
 
 /** Whether an entry of the session that came before now is not in the view, or not as it was. */
-function isDropped(conversation: LabConversation): (position: number) => boolean {
-  const operations = operationsByEntry(conversation.operationsInForce());
-  const { firstUserMessage, olderUserMessages, kept } = arrangeView({
-    entries: conversation.scope(),
-    summary: conversation.summary,
-    operations,
-  });
-  const whole = new Set<number>();
+function isDropped(
+  { appended }: ReplayedConversation,
+  view: ViewNow,
+  positions: ReadonlyMap<string, number>,
+): (position: number) => boolean {
+  const operations = operationsByEntry(view.operations);
+  const { firstUserMessage, olderUserMessages, kept } = arrangeView({ ...view, operations });
   const first = firstUserMessage === null ? [] : [firstUserMessage];
-  for (const entry of [...first, ...olderUserMessages, ...kept]) {
-    const position = conversation.positionOf(entry);
-    if (position !== null && !operations.has(entry.id)) whole.add(position);
-  }
-  return (position) => position < conversation.appended && !whole.has(position);
+  const whole = new Set(
+    [...first, ...olderUserMessages, ...kept].flatMap(({ id }) =>
+      operations.has(id) ? [] : (positions.get(id) ?? []),
+    ),
+  );
+  return (position) => position < appended && !whole.has(position);
 }
 
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Positions in the session of entries that the view names by id: a clipped or cleared one, or one in the ledger, can be opened. */
-function namedPositions(conversation: LabConversation, view: View): ReadonlySet<number> {
+function namedPositions(positions: ReadonlyMap<string, number>, view: View): ReadonlySet<number> {
   const texts = view.messages.flatMap((message) =>
     message.role === 'tool_results'
       ? message.results.map((result) => entryText(result.content))
       : [entryText(message.content)],
   );
   const ids = new Set(texts.flatMap((text) => text.match(ID) ?? []));
-  const positions = [...ids].flatMap((id) => {
-    const entry = conversation.entryById(id);
-    const position = entry === undefined ? null : conversation.positionOf(entry);
-    return position === null ? [] : [position];
-  });
-  return new Set(positions);
+  return new Set([...ids].flatMap((id) => positions.get(id) ?? []));
 }
 
-function positionsOf(conversation: LabConversation, kind: 'tool_result' | 'user'): number[] {
-  return conversation.entries.flatMap((entry) => {
-    const position = entry.kind === kind ? conversation.positionOf(entry) : null;
-    return position === null ? [] : [position];
-  });
-}
-
-function countLeft(
-  conversation: LabConversation,
-  dropped: (position: number) => boolean,
-  named: ReadonlySet<number>,
-): SurvivalFigures['leftResults'] {
-  const left = positionsOf(conversation, 'tool_result').filter(dropped);
-  return { all: left.length, named: left.filter((position) => named.has(position)).length };
-}
-
-function countUserMessages(
-  conversation: LabConversation,
-  dropped: (position: number) => boolean,
-): SurvivalFigures['userMessages'] {
-  const said = positionsOf(conversation, 'user');
-  return { all: said.length, whole: said.filter((position) => !dropped(position)).length };
+function saidPositions({ session, appended }: ReplayedConversation, kind: 'tool_result' | 'user'): number[] {
+  return session.entries.slice(0, appended).flatMap((entry, position) => (entry.kind === kind ? [position] : []));
 }
 
 /** Results in the view without their call, and calls of the view that a result does not follow at once. */
-export function countOrphans(agent: LabAgent, conversation: LabConversation): number {
-  const input = conversation.projectionInput(agent);
+export async function countOrphans(conversation: ReplayedConversation): Promise<number> {
+  const input = await conversation.projectionInput();
   const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
   const strays = groupEntries(arrangement.kept).filter((group) => group.kind === 'orphan_result').length;
   const { messages } = projectView(input);

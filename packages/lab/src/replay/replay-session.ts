@@ -2,17 +2,18 @@ import { estimateTokens, NO_CALIBRATION } from 'holdfast/internal/context/log/es
 import type { WindowBreakdown } from 'holdfast/internal/context/plan/plan.js';
 import { costOf } from 'holdfast/internal/models/catalogue/cost.js';
 import type { ReportedUsage } from 'holdfast/internal/models/model-client.js';
+import type { Database } from 'holdfast/internal/store/database/database.js';
 import type { ModelPrices } from 'holdfast/internal/turn/agent-snapshot.js';
 import type { LabEntry, LabSession } from '../session/lab-session.ts';
+import { fitContext } from './fit-context.ts';
+import type { FitResult, Fitting, LabPass, SummaryCall } from './fit-context.ts';
 import { createLabAgent } from './lab-agent.ts';
 import type { LabAgent } from './lab-agent.ts';
-import { LabConversation } from './lab-conversation.ts';
+import { hasPass, ReplayedConversation } from './replayed-conversation.ts';
 import { countOrphans, shareInView, survivalNow } from './replay-facts.ts';
 import type { SessionFacts, SurvivalFigures } from './replay-facts.ts';
-import { breakdownRequest, RequestCache, stubsNow } from './request-cache.ts';
-import { fitContext } from './run-pass.ts';
-import type { FitResult, LabPass } from './run-pass.ts';
-import type { SummaryCall } from './summarize-part.ts';
+import { breakdownRequest, RequestCache, requestPieces, stubsNow } from './request-cache.ts';
+import type { RequestPiece } from './request-cache.ts';
 
 /** One model call of the replay. */
 export interface ReplayedStep {
@@ -57,31 +58,33 @@ interface ReplayMoney {
 }
 
 /** Looks at the conversation right after a pass; numbers from 1. */
-export type AfterPass = (number: number, conversation: LabConversation) => Promise<void>;
+export type AfterPass = (number: number, conversation: ReplayedConversation) => Promise<void>;
 
 /**
  * Replays a session under one policy and window: before every recorded answer, what a turn does
  * before a model call; then the answer as it was. Nothing is asked of the agent's model.
  */
 export async function replaySession(
+  database: Database,
   session: LabSession,
   agent: LabAgent,
   facts: SessionFacts,
   afterPass: AfterPass = async () => undefined,
 ): Promise<Replay> {
-  const replayer = new Replayer(session, agent, facts, afterPass);
+  const replayer = new Replayer(database, session, agent, facts, afterPass);
   let turn = session.entries[0]?.turn;
   for (const [position, entry] of session.entries.entries()) {
-    if (entry.turn !== turn) replayer.beginTurn();
-    turn = entry.turn;
-    if (entry.kind === 'assistant') await replayer.call(position, entry);
-    else replayer.append(position);
+    if (entry.kind === 'user' && entry.turn !== turn) await replayer.endTurn();
+    ({ turn } = entry);
+    if (entry.kind === 'user') await replayer.conversation.say(position);
+    else if (entry.kind === 'assistant') await replayer.call(position, entry);
+    else await replayer.conversation.result(position);
   }
   return replayer.finish();
 }
 
 class Replayer {
-  private readonly conversation: LabConversation;
+  readonly conversation: ReplayedConversation;
   private readonly cache = new RequestCache();
   private readonly steps: ReplayedStep[] = [];
   private readonly passes: ReplayedPass[] = [];
@@ -92,89 +95,106 @@ class Replayer {
   private readonly session: LabSession;
   private agent: LabAgent;
   private readonly facts: SessionFacts;
-
   private readonly afterPass: AfterPass;
 
-  constructor(session: LabSession, agent: LabAgent, facts: SessionFacts, afterPass: AfterPass) {
+  constructor(database: Database, session: LabSession, agent: LabAgent, facts: SessionFacts, afterPass: AfterPass) {
     this.session = session;
     this.agent = agent;
     this.facts = facts;
     this.afterPass = afterPass;
-    this.conversation = new LabConversation(session, session.label);
+    this.conversation = new ReplayedConversation(database, session, agent);
   }
 
   /** A pass that lasts for a turn counts no more in the next one. */
-  beginTurn(): void {
+  async endTurn(): Promise<void> {
     const { agent, conversation, facts } = this;
-    if (agent.policy.lasts !== 'turn' || !conversation.hasPass) return;
-    this.survival = survivalNow(agent, conversation, facts);
-    conversation.forgetPasses();
-  }
-
-  append(position: number): void {
-    this.conversation.append(position);
+    if (agent.policy.lasts === 'turn') {
+      const view = await conversation.view();
+      if (hasPass(view)) this.survival = await survivalNow(agent, conversation, facts);
+    }
+    await conversation.end();
   }
 
   /** A model call: what a turn does before it, the answer as it was recorded, and what some presets do after a turn's last one. */
   async call(position: number, entry: LabEntry): Promise<void> {
-    this.instruct(this.session.instructionsAt(position));
-    const { agent, conversation } = this;
-    const turnId = conversation.turnId(entry.turn);
-    const { refused, exhausted } = await this.fitForCall(turnId);
-    const stubs = stubsNow(agent, conversation);
-    const view = breakdownRequest(agent, conversation, stubs);
+    const { conversation } = this;
+    if (!conversation.isOpen) {
+      this.instruct(this.session.instructionsAt(position));
+      await conversation.begin(this.agent);
+    }
+    const { agent } = this;
+    const { refused, exhausted } = await this.fitForCall();
+    const { view, pieces } = await this.request();
     const output = estimateTokens(entry.measurements, NO_CALIBRATION);
-    const cached = this.cache.read(agent, conversation, stubs);
+    const cached = this.cache.read(pieces);
     const overflow = refused !== null || view.total > largestInput(agent);
     this.steps.push({ view, cached, output, refused, overflow, exhausted });
-    conversation.append(position);
     // The recorded usage belongs to another agent's requests; what a provider reports of ours is taken to be the estimate.
-    conversation.report({ input: view.total, output });
+    await conversation.answer(position, { input: view.total, cacheRead: 0, cacheWrite: 0, output });
     const isLast = entry.toolCallCount === 0;
-    if (isLast && agent.policy.checkAfterLastStep) await this.fit({ turnId, forced: null, turnIsOver: true });
+    if (isLast && agent.policy.checkAfterLastStep) await this.fit({ forced: null, turnIsOver: true });
   }
 
-  /** A recorded prompt may change between two answers. */
+  /** A recorded prompt may change between two turns. */
   private instruct(instructions: string | null): void {
     const { view } = this.agent;
     if (instructions === null || instructions === view.instructions) return;
     this.agent = createLabAgent({ ...this.agent, view: { ...view, instructions } });
   }
 
+  private async request(): Promise<{
+    readonly view: WindowBreakdown;
+    readonly pieces: readonly RequestPiece[];
+  }> {
+    const { agent, conversation } = this;
+    const now = await conversation.view();
+    const stubs = await stubsNow(agent, conversation);
+    return { view: breakdownRequest(agent, now, stubs), pieces: requestPieces(agent, conversation, now, stubs) };
+  }
+
   /** The check before the call and, when the request is still over what the model accepts, the forced pass that follows the provider's refusal. */
-  private async fitForCall(turnId: string): Promise<Pick<ReplayedStep, 'refused' | 'exhausted'>> {
-    const checked = await this.fit({ turnId, forced: null, turnIsOver: false });
+  private async fitForCall(): Promise<Pick<ReplayedStep, 'refused' | 'exhausted'>> {
+    const checked = await this.fit({ forced: null, turnIsOver: false });
     if (checked.kind === 'exhausted') return { refused: null, exhausted: true };
     if (checked.tokens <= largestInput(this.agent)) return { refused: null, exhausted: false };
-    const refused = breakdownRequest(this.agent, this.conversation, stubsNow(this.agent, this.conversation)).total;
     // The provider counts what it is sent, and that may be smaller by its stubs.
+    const refused = (await this.request()).view.total;
     if (refused <= largestInput(this.agent)) return { refused: null, exhausted: false };
-    const forced = await this.fit({ turnId, forced: 'overflow', turnIsOver: false });
+    const forced = await this.fit({ forced: 'overflow', turnIsOver: false });
     return { refused, exhausted: forced.kind === 'exhausted' };
   }
 
-  private async fit(wish: Parameters<typeof fitContext>[2]): Promise<FitResult> {
+  private async fit(wish: Pick<Fitting, 'forced' | 'turnIsOver'>): Promise<FitResult> {
     const { agent, conversation, facts } = this;
-    // Views between two passes only grow, so the last one before a pass holds every orphan of those before it.
-    const whole = breakdownRequest(agent, conversation, new Map()).total;
-    const before = whole > agent.budget.trigger ? countOrphans(agent, conversation) : 0;
-    const fitted = await fitContext(agent, conversation, wish, () => this.cache.peek(agent, conversation));
-    this.summaryCalls.push(...fitted.calls);
-    this.orphans += before;
+    conversation.callNumber += 1;
+    const fitted = await fitContext(agent, conversation, {
+      ...wish,
+      planned: async () => {
+        // Views between two passes only grow, so the last one before a pass holds every orphan of those before it.
+        this.orphans += await countOrphans(conversation);
+        return this.cache.peek((await this.request()).pieces);
+      },
+      called: (call) => this.summaryCalls.push(call),
+    });
     if (fitted.kind === 'exhausted' || fitted.pass === null) return fitted;
-    this.orphans += countOrphans(agent, conversation);
-    const share = shareInView(agent, conversation, facts);
+    this.orphans += await countOrphans(conversation);
+    const share = await shareInView(agent, conversation, facts);
     this.passes.push({ ...fitted.pass, step: this.steps.length, facts: share.facts, factsInView: share.inView });
     await this.afterPass(this.passes.length, conversation);
     return fitted;
   }
 
-  finish(): Replay {
-    const { session, agent, conversation, steps, passes, summaryCalls } = this;
-    const orphans = this.orphans + countOrphans(agent, conversation);
+  async finish(): Promise<Replay> {
+    const { session, conversation, steps, passes, summaryCalls } = this;
+    await conversation.begin(this.agent);
+    await conversation.takeWaiting();
+    const { agent } = this;
+    const orphans = this.orphans + (await countOrphans(conversation));
     // With no pass in force nothing is dropped: then the newest turn that had one tells what it left.
-    const survival = (conversation.hasPass ? null : this.survival) ?? survivalNow(agent, conversation, this.facts);
+    const earlier = hasPass(await conversation.view()) ? null : this.survival;
+    const survival = earlier ?? (await survivalNow(agent, conversation, this.facts));
     const money = moneyOf(agent, steps, summaryCalls);
+    await conversation.end();
     return { session, agent, steps, passes, summaryCalls, orphans, survival, money };
   }
 }

@@ -11,7 +11,8 @@ import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import type { Operation, WindowBreakdown } from 'holdfast/internal/context/plan/plan.js';
 import { shownStubs } from 'holdfast/internal/context/view/project-view.js';
 import type { LabAgent } from './lab-agent.ts';
-import type { LabConversation } from './lab-conversation.ts';
+import { hasPass } from './replayed-conversation.ts';
+import type { ReplayedConversation, ViewNow } from './replayed-conversation.ts';
 
 /** A stretch of a request: the fixed part, the summary, or one entry as it is shown. */
 export interface RequestPiece {
@@ -36,19 +37,14 @@ export class RequestCache {
   private last: readonly RequestPiece[] = [];
 
   /** Tokens of the request that the cache has; remembers the request. */
-  read(agent: LabAgent, conversation: LabConversation, stubs: ShownStubs): number {
-    const pieces = requestPieces(agent, conversation, stubs);
-    const cached = this.shared(pieces);
+  read(pieces: readonly RequestPiece[]): number {
+    const cached = this.peek(pieces);
     this.last = pieces;
     return cached;
   }
 
   /** Tokens that the cache has of a request that is not made, but which another begins with. */
-  peek(agent: LabAgent, conversation: LabConversation): number {
-    return this.shared(requestPieces(agent, conversation));
-  }
-
-  private shared(pieces: readonly RequestPiece[]): number {
+  peek(pieces: readonly RequestPiece[]): number {
     let cached = 0;
     for (const [index, piece] of pieces.entries()) {
       if (this.last[index]?.key !== piece.key) break;
@@ -61,12 +57,16 @@ export class RequestCache {
 /** The request piece by piece, in the order in which `projectView` puts them. A replay has no memories, which some presets move to the front. */
 export function requestPieces(
   agent: LabAgent,
-  conversation: LabConversation,
-  stubs: ShownStubs = stubsNow(agent, conversation),
+  conversation: ReplayedConversation,
+  view: ViewNow,
+  stubs: ShownStubs,
 ): RequestPiece[] {
-  const view = conversation.measuredView(agent.fixed);
   const operations = operationsByEntry(view.operations);
   const arrangement = arrangeView({ ...view, operations });
+  // Reasoning up to the newest compaction in force is gone.
+  const compactedAt = hasPass(view)
+    ? (view.entries.findLast(({ kind }) => kind === 'compaction')?.sequence ?? -Infinity)
+    : -Infinity;
   const ofEntry = (entry: EntryOutline): RequestPiece => {
     const stub = stubs.get(entry.id);
     if (stub !== undefined) {
@@ -76,7 +76,7 @@ export function requestPieces(
     const operation = operations.get(entry.id);
     const shown =
       operation === undefined ? '' : `${operation.kind} ${operation.headCharacters} ${operation.tailCharacters}`;
-    const reasoning = conversation.showsReasoning(entry) ? 'reasoning' : '';
+    const reasoning = entry.sequence > compactedAt && conversation.hasReasoning(entry.id) ? 'reasoning' : '';
     const tokens = estimateTokens(operation?.measurements ?? entry.measurements, NO_CALIBRATION);
     return { name: entry.id, key: `${entry.id} ${shown} ${reasoning}`, tokens };
   };
@@ -85,33 +85,27 @@ export function requestPieces(
   return [
     { name: 'fixed', key: agent.view.instructions, tokens: estimateTokens(agent.fixed, NO_CALIBRATION) },
     ...(rules === null ? [] : [ofEntry(rules)]),
-    ...parts.flatMap((part) => (part === 'summary' ? ofSummary(conversation) : part.entries.map(ofEntry))),
+    ...parts.flatMap((part) => (part === 'summary' ? ofSummary(view) : part.entries.map(ofEntry))),
   ];
 }
 
-function ofSummary({ summary }: LabConversation): RequestPiece[] {
+function ofSummary({ summary }: ViewNow): RequestPiece[] {
   if (summary === null) return [];
   const tokens = estimateTokens(summary.measurements, NO_CALIBRATION);
   return [{ name: 'summary', key: `summary ${summary.compactionId}`, tokens }];
 }
 
 /** What of the request is shown as one line. Needs the originals, which are read only for a policy that has stubs. */
-export function stubsNow(agent: LabAgent, conversation: LabConversation): ShownStubs {
-  const { requestStubs } = agent.policy;
-  return requestStubs === null ? new Map() : shownStubs(conversation.projectionInput(agent));
+export async function stubsNow({ policy }: LabAgent, conversation: ReplayedConversation): Promise<ShownStubs> {
+  return policy.requestStubs === null ? new Map() : shownStubs(await conversation.projectionInput());
 }
 
 /** What fills the request, kind by kind, with stubs as long as they are. */
-export function breakdownRequest(
-  { fixed, budget }: LabAgent,
-  conversation: LabConversation,
-  stubs: ShownStubs,
-): WindowBreakdown {
-  const view = conversation.measuredView(fixed);
+export function breakdownRequest({ fixed, budget }: LabAgent, view: ViewNow, stubs: ShownStubs): WindowBreakdown {
   const shortened = [...stubs].map(([entryId, content]): Operation => {
     const measurements = measureContent(content);
     return { entryId, kind: 'clear', headCharacters: 0, tailCharacters: 0, measurements };
   });
   const operations = [...view.operations, ...shortened];
-  return breakdownWindow({ ...view, operations, calibration: NO_CALIBRATION, budget });
+  return breakdownWindow({ ...view, fixed, operations, calibration: NO_CALIBRATION, budget });
 }
