@@ -1,10 +1,10 @@
 /** acpx, a client of the Agent Client Protocol that others wrote: each call is a process, and a process of its own keeps the agent. */
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { SessionUpdate } from '@agentclientprotocol/sdk';
 import { onTestFinished } from 'vitest';
@@ -46,15 +46,16 @@ export async function openAcpx(harness: TurnHarness): Promise<Acpx> {
     async prompt(text) {
       const child = spawn(process.execPath, [...command, 'prompt', text], options);
       waiting.add(child);
-      let output = '';
-      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
       child.stderr.resume();
-      await once(child, 'close');
+      const updates: SessionUpdate[] = [];
+      // It stays for a second after the prompt has ended.
+      for await (const line of createInterface({ input: child.stdout })) {
+        const { params, result } = JSON.parse(line);
+        if (params?.update !== undefined) updates.push(params.update);
+        if (result?.stopReason !== undefined) break;
+      }
       waiting.delete(child);
-      return output.split('\n').flatMap((line) => {
-        const { params } = line === '' ? {} : JSON.parse(line);
-        return params?.update === undefined ? [] : [params.update];
-      });
+      return updates;
     },
     cancel: () => call('cancel'),
     kill,

@@ -81,7 +81,7 @@ const sentTo = ({ requests }: HttpServer, path: string): string =>
 const taskOf = (name: string): string =>
   [
     `Call write_file with {"path": "${name}.txt", "content": "x"}`,
-    ...Array.from({ length: 6 }, () => 'Call run_command with {"command": "seq 1 1500"}'),
+    ...Array.from({ length: 4 }, () => 'Call run_command with {"command": "seq 1 1500"}'),
     `Call run_command with {"command": "touch ${name}.started; sleep 60"}`,
     'Say all done',
   ].join('\n');
