@@ -39,7 +39,7 @@ export class BranchMethods {
   /**
    * Begins a branch after an entry and makes it the active one. An entry inside a group of tool calls means the end of the group.
    * @param options.entryId `null` begins before the first entry
-   * @param options.summarize default: true
+   * @param options.summarize Default: true
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`
    */
   fork(options: ChangeOfBranch & { readonly entryId: string | null }): Promise<SentMessage> {
@@ -57,7 +57,7 @@ export class BranchMethods {
   /**
    * Makes another branch the active one.
    * @param options.branch its number, as `branches.list` returns it
-   * @param options.summarize default: true
+   * @param options.summarize Default: true
    * @throws HoldfastClientError `conversation_busy`, `branch_not_found`
    */
   switch(options: ChangeOfBranch & { readonly branch: number }): Promise<SentMessage> {
@@ -76,7 +76,7 @@ export class BranchMethods {
    * Asks for another answer: forks before a message of the user and sends it again. If a worker refuses the fork later, the message is not
    * answered, and `conversation.outcome` says why.
    * @param options.entryId the entry of the message. Default: the newest of the active branch
-   * @param options.summarize default: false
+   * @param options.summarize Default: false
    * @returns the message that begins the turn
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`
    */
@@ -88,7 +88,7 @@ export class BranchMethods {
    * Replaces an earlier message: forks before it and sends the new content, as `regenerate` does.
    * @param options.entryId the entry of the message
    * @param options.content a text replaces the words and keeps images and files. A list of parts replaces everything
-   * @param options.summarize default: false
+   * @param options.summarize Default: false
    * @returns the message that begins the turn
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`, `invalid_argument` (the content is empty)
    */

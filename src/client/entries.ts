@@ -15,9 +15,9 @@ import type { LateResult, ListedEntry, OpenedEntry } from './types.ts';
 
 /** Which entries of a conversation's active branch. */
 export interface EntryRange extends OfConversation {
-  /** Only entries after it, the first ones: `hasMore` means later ones. Default: the newest, and `hasMore` means earlier ones. */
+  /** Lists the first entries after this sequence; `hasMore` means later ones. Default: the newest; `hasMore` means earlier ones. */
   readonly afterSequence?: number;
-  /** Only entries before it. */
+  /** Lists only entries before this sequence. */
   readonly beforeSequence?: number;
   /** At most 1,000. Default: 100. */
   readonly limit?: number;

@@ -175,7 +175,8 @@ class Page {
     );
     for (const { field } of parameters.filter((each) => each.options.length > 0))
       this.#shown.add(field.type.replace(/ \| undefined$/u, '').replace(/<.*$/u, ''));
-    const items = options.filter((field) => !isExplainedOnce(field)).map((field) => item(field));
+    const listed = options.filter((field) => !isExplainedOnce(field));
+    const items = listed.toSorted(requiredFirst).map((field) => item(field));
     const returns = doc.returns === '' ? '' : `Returns ${sentences(doc.returns, 'as it is')}`;
     return paragraphs([
       `\`${prefix}${signature(method)}\``,
@@ -209,7 +210,7 @@ function signature({ name, parameters, returns }: Method): string {
     const isNamed = /^(?!Rest<)[A-Z]\w+(?:<.*>)?$/u.test(field.type.replace(/ \| undefined$/u, ''));
     const type = field.type.replace(/ \| undefined$/u, '');
     if (options.length === 0 || isNamed) return `${nameOf(field)}: ${type}`;
-    const names = options.toSorted((one, other) => Number(one.isOptional) - Number(other.isOptional));
+    const names = options.toSorted(requiredFirst);
     return `{ ${names.map(nameOf).join(', ')} }${field.isOptional ? '?' : ''}`;
   });
   return `${name}(${given.join(', ')}): ${returns}`;
@@ -239,6 +240,7 @@ const NUMBERS_OF_EVENTS =
 const NUMBERS = new Set(['turn', 'callNumber', 'callIndex', 'attempt']);
 const isPlain = ({ name, text }: Field): boolean => text === '' || NUMBERS.has(name);
 
+const requiredFirst = (one: Field, other: Field): number => Number(one.isOptional) - Number(other.isOptional);
 const nameOf = ({ name, isOptional }: Field): string => `${name}${isOptional ? '?' : ''}`;
 const commented = (fields: readonly Field[]): boolean => fields.some(({ text }) => text !== '');
 

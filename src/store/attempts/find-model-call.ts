@@ -9,7 +9,7 @@ export interface ModelCallAddress {
   readonly turn?: number;
   /** Number of the call in its turn, from 1. */
   readonly callNumber?: number;
-  /** Number of the try, from 1: a call is tried again after a failure or the loss of its worker. */
+  /** Number of the attempt, from 1. A call is repeated after a failure or the loss of its worker. */
   readonly attempt?: number;
 }
 

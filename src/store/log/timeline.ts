@@ -51,7 +51,7 @@ export interface EventDataByKind {
     /** The turn only carries out a command, without a model call. */
     readonly commandOnly: boolean;
   };
-  /** The turn goes on in a new workflow run, because the history was long. */
+  /** The turn continues in a new workflow run, because the history was long. */
   readonly turn_continued: { readonly runId: string };
   /** The turn waits for its provider, or for a worker that has what it needs next. */
   readonly turn_waiting:
@@ -166,6 +166,7 @@ export interface EventDataByKind {
     readonly reportedTokens?: number | null;
     /** The one of both that was compared with the threshold. */
     readonly countedTokens?: number | null;
+    /** What starts a compaction. */
     readonly thresholdTokens?: number | null;
   };
   /** A part of the summary is written. */
@@ -204,6 +205,7 @@ export interface EventDataByKind {
     readonly firstKeptSequence: number | null;
     readonly tokensAfter: number;
     readonly tokensSaved: number;
+    /** Tokens of the view before the summary was shortened to fit. `null`: it fitted. */
     readonly guardedFrom: number | null;
     readonly durationMilliseconds: number;
   };
