@@ -30,7 +30,7 @@ export interface AgentInput {
   readonly rules?: readonly string[];
   /** Named instructions, all in every request. Default: none. */
   readonly skills?: Readonly<Record<string, string>>;
-  /** Named values, all in every request. Default: none. */
+  /** Named values. Only presets with `namedBlocks` show them, such as `wolffish`. Default: none. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Tools or their names. Default: the built-in tools that the agent may use. */
   readonly tools?: readonly (string | ToolDefinition)[];

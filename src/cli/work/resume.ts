@@ -17,7 +17,7 @@ const OPTIONS: readonly (readonly [counted: CountedOfConversation, flags: string
 
 const resume = conversationCommand<ConnectionFlags & Partial<ConversationCounts>>({
   description:
-    'Goes on with the task of a turn that ended early: at a limit, by a stop, by a failure. The new turn may use what the last one left, and the raises that you name. A raise of a limit of the conversation stays in force. Each raise is added to what the last turn left. An idle limit needs no raise.',
+    'Continues the task of a turn that ended early: at a limit, by a stop, by a failure. The new turn may use what the last one left, plus the raises that you name. If a limit of the conversation is reached, its raise stays in force. An idle limit needs no raise.',
   examples: ['npx holdfast resume last --cost +2', 'npx holdfast resume 4f1c22ab --steps +100 --wall-time +600'],
   options: OPTIONS.map(([counted, flags, description]) =>
     option(flags, description, isDivisible(counted) ? amount : wholeAmount),
