@@ -140,7 +140,7 @@ export function issuesOf({ issues }: Pick<z.core.$ZodError, 'issues'>): readonly
     const nearest =
       issue.code === 'invalid_union' ? issue.errors.find(([first]) => (first?.path.length ?? 0) > 0) : undefined;
     if (nearest === undefined) return [{ path, message }];
-    return issuesOf({ issues: nearest }).map((inner) => ({ ...inner, path: [...path, ...inner.path] }));
+    return issuesOf({ issues: nearest }).map((inner) => ({ path: [...path, ...inner.path], message: inner.message }));
   });
 }
 
