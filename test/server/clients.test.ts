@@ -7,6 +7,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { streamText } from 'ai';
 import OpenAI from 'openai';
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { freePort } from '../../src/local/ports.ts';
@@ -34,6 +35,38 @@ const CONFIGURATION = {
 
 const harness = useTurnHarness({ temporalAddress: inject('shortHistoryTemporalAddress') });
 
+/** Events of a message. */
+const MESSAGE = [
+  'response.output_item.added',
+  'response.content_part.added',
+  'response.output_text.delta',
+  'response.output_text.done',
+  'response.content_part.done',
+  'response.output_item.done',
+];
+
+function textOfDelta(event: ResponseStreamEvent): string {
+  return event.type === 'response.output_text.delta' ? event.delta : '';
+}
+
+/** A worker died in the middle of the answer: its item ends as incomplete, and another one holds the answer, which is returned. */
+function cutAnswer(events: readonly ResponseStreamEvent[]): string {
+  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, place) => place));
+  const types = events.map(({ type }) => type);
+  const shape = types.filter((type, place) => type !== types[place - 1]);
+  expect(shape.slice(-2 * MESSAGE.length - 1)).toEqual([...MESSAGE, ...MESSAGE, 'response.completed']);
+  const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : [])).slice(-2);
+  const [cut = '', whole = ''] = items.map(({ id }) =>
+    events.map((event) => ('item_id' in event && event.item_id === id ? textOfDelta(event) : '')).join(''),
+  );
+  expect(items).toMatchObject([{ status: 'incomplete' }, { status: 'completed', content: [{ text: whole }] }]);
+  expect([whole.startsWith(cut), cut.length]).toEqual([true, expect.toSatisfy((length) => length > 0)]);
+  const last = events.at(-1);
+  const kept = last?.type === 'response.completed' ? last.response.output : [];
+  expect([kept.at(-1), kept.some(({ id }) => id === items[0]?.id)]).toEqual([items[1], false]);
+  return whole;
+}
+
 const CLIENTS: Readonly<Record<string, (task: string, serverUrl: string) => Promise<string>>> = {
   async acpx(task) {
     const updates = await (await openAcpx(harness)).prompt(task);
@@ -45,12 +78,15 @@ const CLIENTS: Readonly<Record<string, (task: string, serverUrl: string) => Prom
   async openai(task, serverUrl) {
     const openai = new OpenAI({ baseURL: `${serverUrl}/v1`, apiKey: 'none', maxRetries: 0 });
     const stream = await openai.responses.create({ model: 'default', input: task, stream: true });
+    const events: ResponseStreamEvent[] = [];
     let text = '';
     for await (const event of stream) {
       expect(deviationsIn(event)).toEqual([]);
-      if (event.type === 'response.output_text.done') ({ text } = event);
+      events.push(event);
+      text += textOfDelta(event);
+      if (text.includes('heron')) await writeFile(join(harness.workspace, 'openai.started'), '');
     }
-    return text;
+    return cutAnswer(events);
   },
 
   async aiSdk(task, serverUrl) {
@@ -82,8 +118,9 @@ const taskOf = (name: string): string =>
   [
     `Call write_file with {"path": "${name}.txt", "content": "x"}`,
     ...Array.from({ length: 4 }, () => 'Call run_command with {"command": "seq 1 1500"}'),
-    `Call run_command with {"command": "touch ${name}.started; sleep 60"}`,
-    'Say all done',
+    ...(name === 'openai'
+      ? [`Say ${'heron '.repeat(60)}all done`]
+      : [`Call run_command with {"command": "touch ${name}.started; sleep 60"}`, 'Say all done']),
   ].join('\n');
 
 /** Tools of an MCP server that never answers its first call, by their effect. */
@@ -152,6 +189,9 @@ test(
       startServerProcess(harness, serverMetrics),
     ]);
     onTestFinished(() => server.kill('SIGKILL'));
+    // The sixth call of its conversation answers.
+    const match = { purpose: 'agent', containing: 'openai.txt' };
+    await harness.fault({ kind: 'stall_stream', afterBytes: 1_000, skip: 5, match });
     const names = Object.keys(CLIENTS);
     const held = await startHeldCalls();
     const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name), server.url)));
@@ -194,16 +234,21 @@ test(
       names.map(() => ['completed', true]),
     );
     const lost = await harness.database`select 1 from holdfast.tool_calls where outcome = 'outcome_unknown'`;
-    expect(lost).toHaveLength(names.length + 1);
+    // Three commands, and the tool that acts once.
+    expect(lost).toHaveLength(4);
     const traces = tracesIn(collector.requests);
+    const reclaimed: unknown[] = [];
     for (const { conversationId, turn } of items) {
       const runs = await client.log.events({ conversationId, kinds: ['turn_continued'] });
       expect(runs.items.length).toBeGreaterThan(0);
+      const again = await client.log.events({ conversationId, kinds: ['model_call_reclaimed'] });
+      reclaimed.push(...again.items);
       expect(traces.get(turn?.turnId.replaceAll('-', '') ?? '')).toEqual({
         killed: expect.arrayContaining(['chat', 'execute_tool', 'summarize', 'commitCompaction']),
-        next: expect.arrayContaining(['chat', 'execute_tool', 'endTurn']),
+        next: expect.arrayContaining(['chat', 'endTurn']),
       });
     }
+    expect(reclaimed).toMatchObject([{ data: { attempt: 2 } }]);
     expect(sentTo(collector, '/v1/traces')).not.toContain('all done');
   },
 );

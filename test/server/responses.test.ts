@@ -1,12 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createOpenResponses } from '@ai-sdk/open-responses';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
-import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { INCLUDE_SUMMARIES } from '../../src/server/responses/request.ts';
-import { startWorkerProcess } from '../support/worker-process.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { deviationsIn } from './open-responses.ts';
 import { startServerHarness } from './server-harness.ts';
@@ -28,70 +24,12 @@ beforeAll(async () => {
     agent: AGENT,
     server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [], links: [] } },
   });
+  await harness.startWorker();
   const { url } = harness.server;
   openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   model = createOpenResponses({ name: 'holdfast', url: `${url}/v1/responses` })('default');
 });
 afterAll(async () => harness.stop());
-
-/** Events of a message. */
-const MESSAGE = [
-  'response.output_item.added',
-  'response.content_part.added',
-  'response.output_text.delta',
-  'response.output_text.done',
-  'response.content_part.done',
-  'response.output_item.done',
-];
-
-/** What the stream is made of, without the deltas' number. */
-function shapeOf(events: readonly ResponseStreamEvent[]): string[] {
-  return events.map(({ type }) => type).filter((type, place, all) => type !== all[place - 1]);
-}
-
-function texts(events: readonly ResponseStreamEvent[], itemId: string): string {
-  return events
-    .map((event) => (event.type === 'response.output_text.delta' && event.item_id === itemId ? event.delta : ''))
-    .join('');
-}
-
-test('a worker killed in the middle of an answer leaves an incomplete item, and the next one writes another', async () => {
-  await harness.fault({ kind: 'stall_stream', afterBytes: 1_000, match: { purpose: 'agent' } });
-  // What the harness's own worker has in code.
-  const agents = { default: { ...AGENT, model: 'simulator/sim-32k' } };
-  await writeFile(join(harness.workspace, 'holdfast.yaml'), JSON.stringify({ agents }));
-  const worker = await startWorkerProcess(harness);
-  const said = 'heron '.repeat(60).trim();
-  const stream = await openai.responses.create({ model: 'default', input: `Say ${said}`, stream: true });
-  const events: ResponseStreamEvent[] = [];
-  let survivor: Promise<unknown> | null = null;
-  for await (const event of stream) {
-    events.push(event);
-    if (event.type !== 'response.output_text.delta' || survivor !== null) continue;
-    worker.kill('SIGKILL');
-    survivor = harness.startWorker();
-  }
-  await survivor;
-  expect(shapeOf(events)).toEqual([
-    'response.created',
-    'response.in_progress',
-    ...MESSAGE,
-    ...MESSAGE,
-    'response.completed',
-  ]);
-  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, place) => place));
-  const items = events.flatMap((event) => (event.type === 'response.output_item.done' ? [event.item] : []));
-  expect(items).toMatchObject([{ status: 'incomplete' }, { status: 'completed', content: [{ text: said }] }]);
-  const [cut = '', whole = ''] = items.map(({ id }) => texts(events, id ?? ''));
-  expect([said.startsWith(cut), cut.length > 0, whole]).toEqual([true, true, said]);
-  const last = events.at(-1);
-  expect(last?.type === 'response.completed' && last.response.output).toEqual([items[1]]);
-  expect(deviationsIn(...events)).toEqual([]);
-  const { items: conversations } = await harness.client.conversation.list({ limit: 1 });
-  const conversationId = conversations[0]?.conversationId ?? '';
-  const takeovers = await harness.client.log.events({ conversationId, kinds: ['model_call_reclaimed'] });
-  expect(takeovers.items).toMatchObject([{ data: { callNumber: 1, attempt: 2 } }]);
-});
 
 test('the openai SDK starts, reads and continues responses, with usage and metadata', async () => {
   const first = await openai.responses.create({
