@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { classifyError } from '../../../src/models/errors/classify.ts';
+import type { RequestSize } from '../../../src/models/model-client.ts';
 
 const wording = z.object({
   kind: z.string(),
@@ -66,9 +67,13 @@ function scoreOf(wordings: readonly Wording[], { name, overflow, other }: (typeo
   return `${name}: ${share(found, overflows)} overflows found, ${share(alarms, others)} false alarms`;
 }
 
+function sizeOf(fill: number, actual: number | null | undefined): RequestSize {
+  if (actual === undefined || actual === null) return { estimatedTokens: fill * WINDOW, window: WINDOW };
+  return { estimatedTokens: actual, window: actual / fill };
+}
+
 function isTakenForOverflow({ status, message, body, actual }: Wording, fill: number | undefined): boolean {
-  const estimatedTokens = actual ?? (fill ?? 0) * WINDOW;
-  const size = fill === undefined ? undefined : { estimatedTokens, window: estimatedTokens / fill };
+  const size = fill === undefined ? undefined : sizeOf(fill, actual);
   const error = {
     provider: 'unknown',
     status: status ?? undefined,

@@ -1,7 +1,7 @@
 import * as words from './other-kinds.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ErrorVerdict, FailureCause, MediaCap, RequestSize } from '../model-client.ts';
-import { codeSaysOverflow, countsOf, saysOverflow, OVERFLOW_SIGNATURES } from './overflow-words.ts';
+import { codeSaysOverflow, countsOf, isAboutOther, saysOverflow, OVERFLOW_SIGNATURES } from './overflow-words.ts';
 import { retryHint } from './retry-hint.ts';
 import { gatherSignals } from './signals.ts';
 import type { ErrorSignals, RawError } from './signals.ts';
@@ -10,8 +10,8 @@ import type { ErrorSignals, RawError } from './signals.ts';
 const NEARLY_FULL = 0.9;
 /** A request that by our own count is over the window is refused for that, whatever its refusal says of a form. */
 const FULL = 1;
-/** Below this share of the window, words alone are no overflow. */
-const NEARLY_EMPTY = 0.3;
+/** Below this share of the window, words alone are no overflow: an estimate is off by a factor of two at most. */
+const NEARLY_EMPTY = 0.5;
 
 /** A failed call, read once for all rules. */
 interface Reading extends ErrorSignals {
@@ -57,8 +57,9 @@ function find(error: RawError, now: number, size: RequestSize | undefined): Find
   return (
     byCode(reading) ??
     byWait(reading) ??
-    byRefusedMedia(reading) ??
     bySignature(reading) ??
+    byCounts(reading) ??
+    byRefusedMedia(reading) ??
     byAccount(reading) ??
     byOtherKind(reading) ??
     byOverflowWords(reading) ??
@@ -113,6 +114,18 @@ function requestOverRate(text: string): Finding | undefined {
   return { cause: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
 }
 
+/**
+ * Nothing explains a refusal better than its request being over the window: by our own count, or by two counts beside the
+ * window's name. The latter say more than our estimate, which may be far off for images and PDFs.
+ */
+function byCounts(reading: Reading): Finding | undefined {
+  const { text, fill = 0 } = reading;
+  const counts = countsOf(reading);
+  const isOver = fill >= FULL || (NAMES_WINDOW.test(text) && counts.actual !== undefined);
+  if (!isOver || words.OUTPUT.test(text) || words.BILLING.test(text) || !saysOverflow(text)) return undefined;
+  return overflow('words and counts of an overflow', counts);
+}
+
 function byRefusedMedia({ text }: Reading): Finding | undefined {
   if (!words.MEDIA_REFUSED.test(text)) return undefined;
   return { cause: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
@@ -152,7 +165,8 @@ function byAccount({ text, has, coded }: Reading): Finding | undefined {
 }
 
 const NAMES_INPUT = /\bcontext\b|\bprompt\b|convers|kv[ -]cache/;
-const NAMES_WINDOW = /context (?:window|length|size|limit)|kv[ -]cache|\bn_ctx|(?:prompt|input) tokens/;
+const NAMES_WINDOW =
+  /context (?:window|length|size|limit)|\bkv\b|\bn_ctx|max[_ ]?seq|(?:prompt|input) tokens|prompt is too/;
 
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
 function byOtherKind(reading: Reading): Finding | undefined {
@@ -168,6 +182,7 @@ function byOtherKind(reading: Reading): Finding | undefined {
   if (other !== undefined) return stop(other, `words: ${other}`);
   const isExplained = fill >= FULL || (overflows && NAMES_WINDOW.test(text));
   if (!isExplained && words.ONE_FIELD.test(about)) return stop('invalid_request', 'words about one field');
+  if (fill >= FULL) return undefined;
   if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b|per image|\d ?px\b|pixel/.test(text)) return undefined;
   const media = words.MEDIA_SIZE.test(text);
   const each = media && /per (?:image|file|document|attachment)/.test(text);
@@ -179,7 +194,7 @@ function byOtherKind(reading: Reading): Finding | undefined {
 
 /** The input beside a limit on the output: then their sum is meant. */
 const BESIDE_OUTPUT =
-  /prompt|\binputs?\b|messages already|\brequest has|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
+  /prompt|\binputs?\b(?! should)|messages already|\brequest has|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
 
 function byOutput(reading: Reading): Finding | undefined {
   const { text } = reading;
@@ -194,13 +209,18 @@ function byOutput(reading: Reading): Finding | undefined {
   return { cause: 'output_too_large', repair: 'lower_max_tokens', limit, maximumOutput: limit, evidence };
 }
 
+/** They are about the request line, its headers or its form. */
+const NEVER_OVERFLOW = new Set([405, 408, 410, 411, 414, 415, 431]);
+
 function byOverflowWords(reading: Reading): Finding | undefined {
-  const { text, fill = 1, status = 0 } = reading;
-  if (!saysOverflow(text)) return undefined;
+  const { text, fill, status = 0 } = reading;
   const counts = countsOf(reading);
-  if (status >= 500 && words.OUTAGE.test(text) && counts.actual === undefined) return undefined;
-  // Two counts of tokens say more than our own estimate, which may be far off for images and PDFs.
-  if (fill < NEARLY_EMPTY && counts.actual === undefined) return undefined;
+  const isCounted = counts.actual !== undefined;
+  const isEmpty = fill !== undefined && fill < NEARLY_EMPTY && !isCounted;
+  if (!saysOverflow(text) || NEVER_OVERFLOW.has(status) || isEmpty) return undefined;
+  // A body that is too large, of a request that may well fit: its bytes are meant.
+  if (status === 413 && (fill ?? 0) < NEARLY_FULL && !/tok/.test(text) && !NAMES_INPUT.test(text)) return undefined;
+  if (status >= 500 && !isCounted && words.OUTAGE.test(text.replaceAll(words.WRAPPER, ''))) return undefined;
   return overflow('words: the input is over the window', counts);
 }
 
@@ -209,7 +229,10 @@ function byFill({ fill = 0, status, error, text, coded }: Reading): Finding | un
   if (fill < NEARLY_FULL) return undefined;
   const isVague = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
   const isKnown =
-    coded(words.OUTAGE_CODE, words.OUTAGE) || words.OUTAGE.test(text) || (fill < FULL && words.ABOUT_FORM.test(text));
+    fill < FULL &&
+    (coded(words.OUTAGE_CODE, words.OUTAGE) ||
+      [words.OUTAGE, words.ABOUT_FORM].some((known) => known.test(text)) ||
+      isAboutOther(text));
   if (!isVague || isKnown) return undefined;
   return overflow(`an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
 }

@@ -2,14 +2,17 @@ import type { FailureCause } from '../model-client.ts';
 
 /** Money. Both this and rates also speak of tokens and limits, so they are read before any word of an overflow. */
 export const BILLING =
-  /\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|spend(?:ing)?[-_ ]?(?:limit|cap)|\bprepaid\b|\bwallet\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrear|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
+  /\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|\bspend|\bprepaid\b|\bwallet\b|\bpaid\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrear|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
 
 /** Requests or tokens per time. */
 export const RATE =
-  /rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/;
+  /rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/;
 
 export const OUTAGE =
-  /context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash/;
+  /context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration/;
+
+/** What a gateway puts before the words of another server. */
+export const WRAPPER = /internal (?:server )?error|server error|bad gateway|upstream (?:error|request)|unexpectedly/g;
 
 const MEDIA = String.raw`(?:\bimages?\b(?! (?:siz|format|dimension|type))|image_url|image\(s\)|\bvision\b|multi-?modal|\bpdfs?\b|\baudio\b|\bvideos?\b|input_image)`;
 
@@ -70,7 +73,7 @@ export const OTHER_KINDS: readonly (readonly [cause: FailureCause, pattern: RegE
 
 /** A complaint about the form of a request, whose size it does not name: it is understood well enough to compact nothing. */
 export const ABOUT_FORM =
-  /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|supported|allowed|valid|exist)|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
+  /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|allowed|valid|exist)|supported|recognized|implemented|is invalid|expired|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
 
 /** Codes, besides those that hold the words above. */
 export const BILLING_CODE = /insufficient ?quota|spend ?limit/;

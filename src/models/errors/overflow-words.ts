@@ -7,44 +7,66 @@ import type { ErrorSignals } from './signals.ts';
  * sent, and that it is too much.
  */
 const WINDOW =
-  /context(?!_management)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|kontext|contesto|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|बातचीत|สนทนา|model max|最大长度|最大長/;
+  /context(?!_management)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size|conversation|chat|thread)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|kontext|contesto|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|बातचीत|สนทนา|model max|最大长度|最大長|\btensor\b|dimension (?:size|\d)|session_len/;
 
 const INPUT =
-  /prompts?\b|prompt_|\binputs?\b|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten/;
+  /prompts?\b|prompt_|\binputs?\b(?! should)|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten|ввод|内容|プロンプト|\btexto\b/;
 
 const TOKEN = /\btok(?:en)?s?\b|_tokens?|ktok|tokeny|tokenów|jetons?\b|token|токен|トークン|토큰|令牌|positions\b/;
 
 /** Beside an input, a window or a count of tokens, one of these is enough. */
 const TOO_LONG =
-  /too (?:long|large|big|much|many)|over-?(?:long|length|flow)|exceed|surpass|overr[au]n|over the window|longer than|(?:larg|bigg|great)er than|no longer fit|(?:not|n't|cannot) (?:\w+ ){0,2}(?:fit|handle|accommodate)|past what|past the|grown past|more (?:\w+ )?than|at most|fewer than|shorter|tokens or fewer|no more than|(?:shorten|reduce|trim|truncate|decrease)\b|its maximum|length limit|larger context|this long|this many|\d ?(?:<|>)=? ?\d|<= ?\d|\d vs\.? \d|zu (?:lang|groß|viel)|länger|überschr|passt nicht|trop (?:long|grand|de)|dépass|ne tient pas|demasiad|supera|excede|no cabe|longo|longa\b|ultrapass|não cabe|troppo|superat|przekr|za długi|te (?:veel|lang|groot)|vượt|quá dài|melebihi|terlalu|يتجاوز|طويل|अधिक|लंबा|слишком|превыш|перевищ|надто|занадто|çok (?:uzun|fazla)|aş(?:ıyor|tı|ıldı|ar)|överskrid|för lång|overskrid|for lang|liian|túl|příliš|překr|prea |depăș|เกิน|超|过长|過長|太长|太長|压缩|長す|長くなりすぎ|すぎ(?:ます|る|て)|长了|大きす|초과|너무|넘|벗어/;
+  /(?<!\b(?:took|takes?|taking|rate) )too (?:long|large|big|much|many)|over-?(?:long|length|flow)|exceed|surpass|overr[au]n|over the window|longer than|(?:larg|bigg|great)er than|no longer fit|(?:not|n't|cannot) (?:\w+ ){0,2}(?:fit|handle|accommodate)|past what|past the|grown past|more (?:\w+ )?than|at most|fewer than|shorter|tokens or fewer|no more than|(?:shorten|reduce|trim|truncate|decrease)\b|its maximum|length limit|larger context|this long|this many|\w\)? ?[<>]=? ?\w|must match|\d vs\.? \d|zu (?:lang|groß|viel)|länger|überschr|passt nicht|trop (?:long|grand|de)|dépass|ne tient pas|demasiad|super[aó]|excede|no cabe|longo|longa\b|ultrapass|não cabe|troppo|superat|przekr|za długi|te (?:veel|lang|groot)|vượt|quá dài|melebihi|terlalu|يتجاوز|طويل|अधिक|लंबा|слишком|превыш|перевищ|надто|занадто|çok (?:uzun|fazla)|aş(?:ıyor|tı|ıldı|ar)|överskrid|för lång|overskrid|for lang|liian|túl|příliš|překr|prea |depăș|เกิน|超|过长|過長|太长|太長|压缩|長す|長くなりすぎ|すぎ(?:ます|る|て)|长了|大きす|초과|너무|넘|벗어/;
 
 /** Said of the window itself, these are enough too. */
 const USED_UP =
-  /\bfull\b|exhaust|out of (?:room in .{0,20})?(?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|too small for|free space|shift|reached|alcanz|atteint|raggiunt|erreicht|atingid|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|収まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
+  /\bfull\b|exhaust|out of (?:room in .{0,20})?(?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|too small for|free space|shift|reached|\bhit\b|alcanz|atteint|raggiunt|erreicht|atingid|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|収まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
 
 /** With numbers in it, these are. */
 const LIMITED =
   /limit|maximum|\bmax|only|up to|\bunder\b|must|below|within|allow|support|budget|fail|reject|cannot|insufficient|stops at|at once|at a time|\bsum\b|space for|is all|höchstens|maximal|erlaubt|au plus|alors que|máx|mas |massimo|limite|límite|maar|больш|最多|最大|лимит|максим|최대|en fazla|najwyżej|mask?simal/;
 
+/** Up to five words before a verb of excess: among them is what is too long. */
+const SUBJECT =
+  /(?<!\S)((?:[^\s;:]*[^\s;:.] ){1,5})(?:too (?:long|large|big|many)|exceed|(?:long|larg|great|bigg)er than)/g;
+const INPUT_SUBJECT =
+  /prompt|input|tok(?:en)?s\b|\btok(?:en)?\b|convers|thread|\btext|sequence|\bseq|messages?\b|history|\brequest\b|\bsum\b|model|body|chat|prefix|\b(?:you|it|we|they|i)\b/;
+/** Words that name no thing. */
+const NO_THING =
+  /^(?:\W*|.*\d.*|\w|an?|the|be|is|are|was|were|has|have|had|not|and|or|by|of|to|in|on|at|if|as|for|so|may|can|far|much|than|but|its|your|our|which|that|this|those|these|there|would|will|could|must|should|cannot|length|size|number|count|limit|what|become|total|already|been|does|because|reject(?:ed)?|error|invalid|failed|maximum)$/;
+const CONTEXT = /context|ctx|max_?(?:model|seq)_?len|position embeddings/;
+
+/** The words say of something else than the input that it is too long: a schema, a header, a tool's result. */
+export function isAboutOther(text: string): boolean {
+  const subjects = [...text.replaceAll(/\([^()]*\) ?/g, '').matchAll(SUBJECT)].map(([, words = '']) => words);
+  if (CONTEXT.test(text) || subjects.some((words) => INPUT_SUBJECT.test(words))) return false;
+  return subjects.some((words) => words.split(/\s+/).some((word) => !NO_THING.test(word)));
+}
+
+const SMALL_NUMBER = /(?<![\w.-])\d{1,3}(?![\d.,%]*\d|\w)/;
+
 /** A refusal that says that the input is over the window. */
-export function saysOverflow(text: string): boolean {
+export function saysOverflow(given: string): boolean {
+  const text = given.replaceAll(/(?<=[a-z])-(?=[a-z])/g, ' ');
+  if (isAboutOther(text)) return false;
   const counts = countsIn(text);
   const window = WINDOW.test(text);
   const token = TOKEN.test(text);
+  const input = INPUT.test(text);
+  const isNamed = window || (token && input);
   // No window of a model is this small: a limit on something else.
-  if (!window && !token && counts.length === 0 && /(?<![\w.-])\d{1,3}(?![\d.,%]*\d|\w)/.test(text)) return false;
-  const named = window || token || INPUT.test(text);
-  if (named && TOO_LONG.test(text)) return true;
-  if ((window || (token && INPUT.test(text))) && USED_UP.test(text)) return true;
+  if (!isNamed && counts.length === 0 && SMALL_NUMBER.test(text)) return false;
+  if ((window || token || input) && TOO_LONG.test(text)) return true;
+  if (isNamed && USED_UP.test(text)) return true;
   const [first, second] = counts;
   if (first === undefined || !(second !== undefined || LIMITED.test(text) || USED_UP.test(text))) return false;
-  return token || (second !== undefined && (window || (INPUT.test(text) && /len(?:gth)?\b|long|size/.test(text))));
+  return token || (second !== undefined && (window || (input && /len(?:gth)?\b|long|size/.test(text))));
 }
 
 /** Codes of an overflow that are no words: Zhipu's and MiniMax's. */
 const NUMBERED_CODE = /^(?:1261|1039)$/;
-const ABOUT_INPUT = /\b(?:prompt|input|conversation|tokens?)\b/;
-const PAST_LIMIT = /exceed|over|reached|exhausted|full|too ?(?:long|large|many)|out of|limit$/;
+const ABOUT_INPUT = /\b(?:prompt|input|conversation|tokens?|(?:content|message|text) (?:length|too))\b/;
+const PAST_LIMIT = /exceed|over|reached|exhausted|full|too ?(?:long|large|many)|out of|(?:limit|length error)$/;
 
 /** A code that names what is over the window, and that it is. */
 export function codeSaysOverflow(code: string): boolean {
@@ -120,12 +142,9 @@ export const OVERFLOW_SIGNATURES: readonly Signature[] = [
   ),
   signature('openai', 'maximum context length is {limit} tokens'),
   signature('azure', 'request body too large for …model. max size: {limit} tokens'),
-  signature('gemini', 'input token count {actual} exceeds the maximum number of tokens allowed {limit}'),
   signature('vertex', 'input token count is {actual} but …model (?:only )?supports (?:up to|at most) {limit}'),
   signature('together', '`?inputs`? tokens \\+ `?max_new_tokens`? must be <= {limit}…given: {input}…and {output}'),
   signature('kimi', 'supports only {limit} context'),
   signature('dashscope', 'range of input length should be \\[1, {limit}\\]'),
   signature('snowflake', 'max tokens of {limit} exceeded'),
-  signature('llama.cpp', 'request \\({actual} tokens\\) exceeds the available context size \\({limit} tokens'),
-  signature('lm studio', 'tokens to keep from the initial prompt is greater than the context length'),
 ];
