@@ -11,8 +11,10 @@ export async function askAgent(task: string): Promise<string> {
   const beat = setInterval(() => Context.current().heartbeat(), 5_000);
   try {
     const started = await holdfast.start(task, { agent: 'support', startKey });
-    const { outcome, text, explanation } = await started.result({ signal: cancellationSignal });
-    if (outcome !== 'completed') throw ApplicationFailure.nonRetryable(explanation, outcome);
+    const { outcome, reason, text, explanation } = await started.result({ signal: cancellationSignal });
+    // A reason beside `completed` means that the answer is cut or not of its form.
+    if (outcome !== 'completed' || reason !== null)
+      throw ApplicationFailure.nonRetryable(explanation, reason ?? outcome);
     return text;
   } finally {
     clearInterval(beat);

@@ -12,7 +12,9 @@ export const research = defineTool({
   timeout: 3_600_000,
   async run({ question }, { idempotencyKey, signal }) {
     const task = await holdfast.start(question, { agent: 'researcher', startKey: idempotencyKey });
-    const { outcome, text, explanation } = await task.result({ signal });
-    return outcome === 'completed' ? { content: text } : { content: explanation, isError: true };
+    const { outcome, reason, text, explanation } = await task.result({ signal });
+    // A reason beside `completed` means that the answer is cut or not of its form.
+    const isWhole = outcome === 'completed' && reason === null;
+    return isWhole ? { content: text } : { content: explanation, isError: true };
   },
 });
