@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Database } from '../store/database/database.ts';
 import {
   decide,
@@ -180,4 +181,18 @@ function parseCall(text: string): CallName {
     'invalid_argument',
     `"${shown}" ${what}: write the whole name, as 'holdfast show' prints it, such as 3.2.0 (turn, model call, index)`,
   );
+}
+
+/** In whose name decisions are made on this machine: its user, as the shell knows it; in a container whose shell knows none, as the system does. */
+export function userName(): string | undefined {
+  return process.env['USER'] ?? process.env['USERNAME'] ?? systemName();
+}
+
+/** A process may run as a number that has no name. */
+function systemName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
 }

@@ -72,7 +72,6 @@ test('by keyboard alone a person starts a task, queues a message, decides calls 
   await tabTo(page, page.locator('.tool summary').first());
   await page.keyboard.press('Enter');
   const result = await page.locator('.result').first().textContent();
-  // Escapes, direction marks and elements stand there as text.
   expect(result).toContain('deployed 7 ␛[31mred ⟨U+202E⟩rtl <img src=x onerror=alert(1)>');
   expect(complaints).toEqual([]);
 });
@@ -97,11 +96,13 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
     await each.getByText('What it dropped').click();
     await each.getByText('Recall was asked for').waitFor();
   }
+  await card.getByRole('region', { name: 'Facts that were dropped' }).getByRole('button').first().click();
+  await expect.poll(() => page.evaluate('CSS.highlights.has("fact")')).toBe(true);
+  await page.keyboard.press('Escape');
   await earlier.getByText(/^Made from \d+ originals$/u).click();
   await earlier.locator('details[open] .row button').first().click();
   await page.getByRole('dialog', { name: 'Original' }).getByText('$index').first().waitFor();
   await page.keyboard.press('Escape');
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.locator('.tool summary').last().click();
   expect(await faultsOfPage(page)).toEqual([]);
   expect(await hiddenFocus(page)).toEqual([]);
@@ -144,7 +145,7 @@ test('script, escapes and direction marks in the names of conversations, files a
   expect(complaints).toEqual([]);
 });
 
-test('a person steers a turn that waits for a decision', async () => {
+test('a person steers a turn that waits for a decision, and the message is taken in the same turn', async () => {
   await startTask('Call deploy with {"version": "8"}\nSay first');
   await page.getByText('waits for approval').waitFor();
   await page.getByLabel('Message').fill('Say steered');
@@ -153,7 +154,6 @@ test('a person steers a turn that waits for a decision', async () => {
   await page.getByRole('button', { name: 'Approve once' }).click();
   await page.locator('.entry.assistant').getByText('steered', { exact: true }).waitFor();
   await untilState('completed');
-  // In the same turn.
   const conversationId = page.url().slice(-36);
   const { items } = await harness.client.log.events({ conversationId, kinds: ['turn_begun', 'message_taken'] });
   expect(items.map(({ kind }) => kind).toSorted()).toEqual(['message_taken', 'message_taken', 'turn_begun']);

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
+import { userName } from '../../client/decision-methods.ts';
 import type { SentDecision } from '../../client/types.ts';
 import { argument, conversationCommand, option } from '../command.ts';
 import type { CommandTexts, ConversationCall, MakeCommand, Printed } from '../command.ts';
@@ -71,11 +72,6 @@ const answer = conversationCommand<AnswerFlags, [answer: string]>({
     return decided(open, 'answer', await client.decisions.answer(decision));
   },
 });
-
-/** As the shell knows it. */
-function userName(): string | undefined {
-  return process.env['USER'] ?? process.env['USERNAME'];
-}
 
 export const commands = { approve, deny, answer };
 

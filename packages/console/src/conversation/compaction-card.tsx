@@ -5,12 +5,12 @@ import { Fold } from '../text/fold.tsx';
 import { count, counted, dollars, duration, percent, tokens } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 import { Dropped } from './dropped.tsx';
+import type { OpenOriginal } from './original.tsx';
 
 interface CompactionCardProps {
   readonly conversationId: string;
   readonly compactionId: string;
-  /** Opens the original of an entry. */
-  readonly open: (entryId: string) => void;
+  readonly open: OpenOriginal;
 }
 
 /** What one compaction made smaller, and its summary. */
@@ -83,7 +83,7 @@ function Figures({ summary }: { readonly summary: Summary }) {
 
 interface LineageProps {
   readonly lineage: Lineage;
-  readonly open: (entryId: string) => void;
+  readonly open: OpenOriginal;
 }
 
 /** Entries that the pass shows shorter. */

@@ -6,11 +6,12 @@ import { Failure } from '../text/failure.tsx';
 import { Fold } from '../text/fold.tsx';
 import { count, counted, percent } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
+import type { OpenOriginal } from './original.tsx';
 
 interface DroppedProps {
   readonly conversationId: string;
   readonly compactionId: string;
-  readonly open: (entryId: string) => void;
+  readonly open: OpenOriginal;
 }
 
 /** Facts of the originals that the window no longer said after a compaction, looked for when it is unfolded. */
@@ -60,7 +61,7 @@ function Audit({ conversationId, audit, open }: AuditProps) {
               {missing.slice(0, SHOWN).map(({ entryId, sequence, kind, text, found }) => (
                 <tr key={`${entryId} ${kind} ${text}`}>
                   <td>
-                    <button type="button" className="link" onClick={() => open(entryId)}>
+                    <button type="button" className="link" onClick={() => open(entryId, text)}>
                       {sequence}
                     </button>
                   </td>

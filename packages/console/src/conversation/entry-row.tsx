@@ -7,12 +7,12 @@ import { EntryActions } from './entry-actions.tsx';
 import { Parts } from './part.tsx';
 import type { CallOfEntry } from './rows.ts';
 import { ToolCallCard } from './tool-call.tsx';
+import type { OpenOriginal } from './original.tsx';
 
 export interface EntryRowProps {
   readonly conversationId: string;
   readonly entry: Entry;
-  /** Opens the original of an entry. */
-  readonly open: (entryId: string) => void;
+  readonly open: OpenOriginal;
   readonly calls: readonly CallOfEntry[];
   /** No turn is open: branches may change. */
   readonly isIdle: boolean;

@@ -6,13 +6,18 @@ import { moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 import { Parts } from './part.tsx';
 
+/** Opens the original of an entry, at a fact that it says. */
+export type OpenOriginal = (entryId: string, fact?: string) => void;
+
 interface OriginalProps {
   readonly entryId: string;
+  /** Set off and scrolled to, where the text says it in the same characters. */
+  readonly fact?: string | undefined;
   readonly close: () => void;
 }
 
 /** The original of one entry, over the page. */
-export function Original({ entryId, close }: OriginalProps) {
+export function Original({ entryId, fact, close }: OriginalProps) {
   const { data, error } = useQuery({
     queryKey: ['entry', entryId],
     queryFn: () => read('/entries/{entryId}', { entryId }),
@@ -20,6 +25,7 @@ export function Original({ entryId, close }: OriginalProps) {
   });
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => (data === undefined ? undefined : showFact(dialog.current, printable(fact ?? ''))), [data, fact]);
   return (
     <dialog ref={dialog} onClose={close} aria-label="Original">
       <form method="dialog" className="row">
@@ -41,4 +47,22 @@ export function Original({ entryId, close }: OriginalProps) {
       )}
     </dialog>
   );
+}
+
+/** @returns what takes the mark away */
+function showFact(dialog: HTMLElement | null, fact: string): (() => void) | undefined {
+  if (dialog === null || fact === '') return undefined;
+  const texts = document.createTreeWalker(dialog, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+    const start = node.nodeValue?.indexOf(fact) ?? -1;
+    if (start === -1) continue;
+    const range = new Range();
+    range.setStart(node, start);
+    range.setEnd(node, start + fact.length);
+    const above = range.getBoundingClientRect().top - dialog.getBoundingClientRect().top;
+    dialog.scrollBy({ top: above - dialog.clientHeight / 2 });
+    CSS.highlights.set('fact', new Highlight(range));
+    return () => CSS.highlights.delete('fact');
+  }
+  return undefined;
 }

@@ -4,6 +4,7 @@ import { moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 import { EntryRow } from './entry-row.tsx';
 import type { Row } from './rows.ts';
+import type { OpenOriginal } from './original.tsx';
 
 interface TimelineProps {
   readonly conversationId: string;
@@ -11,8 +12,7 @@ interface TimelineProps {
   readonly hasEarlier: boolean;
   readonly readEarlier: () => void;
   readonly isIdle: boolean;
-  /** Opens the original of an entry. */
-  readonly open: (entryId: string) => void;
+  readonly open: OpenOriginal;
 }
 
 /** Rows before the first one that is shown, at which earlier entries are read. */

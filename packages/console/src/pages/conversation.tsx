@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import type { ReactNode } from 'react';
 import { Activity } from '../conversation/activity.tsx';
 import { Composer, SkipToComposer } from '../conversation/composer.tsx';
 import { Decision } from '../conversation/decision.tsx';
 import { Original } from '../conversation/original.tsx';
+import type { OpenOriginal } from '../conversation/original.tsx';
 import { rowsOf } from '../conversation/rows.ts';
 import { SidePanel } from '../conversation/side-panel.tsx';
 import { Timeline } from '../conversation/timeline.tsx';
@@ -15,7 +16,8 @@ import { isOpen, stateOf } from '../text/turn-state.ts';
 /** One conversation: what was said and done, and what happens now. */
 export function ConversationPage({ conversationId }: { readonly conversationId: string }) {
   const { conversation, error, live, log, events } = useConversation(conversationId);
-  const [original, setOriginal] = useState<string | null>(null);
+  const [original, setOriginal] = useState<Parameters<OpenOriginal> | null>(null);
+  const open = useCallback<OpenOriginal>((...wanted) => setOriginal(wanted), []);
   useStayAtEnd();
   const { entries, hasEarlier } = log;
   const rows = useMemo(() => {
@@ -57,7 +59,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
           hasEarlier={log.hasEarlier}
           readEarlier={log.readEarlier}
           isIdle={!isOpen(turn)}
-          open={setOriginal}
+          open={open}
         />
         <Activity conversation={conversation} live={live} />
         {waitingCalls.map((waiting) => (
@@ -65,7 +67,7 @@ export function ConversationPage({ conversationId }: { readonly conversationId: 
         ))}
         <Composer conversation={conversation} />
       </div>
-      {original !== null && <Original key={original} entryId={original} close={() => setOriginal(null)} />}
+      {original !== null && <Original entryId={original[0]} fact={original[1]} close={() => setOriginal(null)} />}
     </section>
   );
 }
@@ -105,13 +107,19 @@ function useStayAtEnd(): void {
       if (isNear || page.scrollTop < top) isAtEnd = isNear;
       top = page.scrollTop;
     };
+    // What a reader unfolds is to be read from its beginning.
+    const stay = ({ target }: MouseEvent): void => {
+      if (target instanceof Element && target.closest('summary') !== null) isAtEnd = false;
+    };
     const growth = new ResizeObserver(() => {
       if (isAtEnd) window.scrollTo({ top: page.scrollHeight });
     });
     growth.observe(document.body);
     window.addEventListener('scroll', look, { passive: true });
+    page.addEventListener('click', stay);
     return () => {
       growth.disconnect();
+      page.removeEventListener('click', stay);
       window.removeEventListener('scroll', look);
     };
   }, []);

@@ -20,7 +20,8 @@ export function InboxPage() {
       {isSuccess && calls.length === 0 && (
         <p className="quiet">
           Nothing waits for a decision. A tool call waits here if <code>approvals</code> of its agent in{' '}
-          <code>holdfast.yaml</code> asks for it, and a question of an agent that has <code>ask_user</code>.
+          <code>holdfast.yaml</code> or the tool itself asks for it, and a question of an agent that has{' '}
+          <code>ask_user</code>.
         </p>
       )}
       {calls.length > 0 && (

@@ -6,6 +6,7 @@ import type { FoundPassage } from '../api/types.ts';
 import { Original } from '../conversation/original.tsx';
 import { AgentInput } from '../text/agent-input.tsx';
 import { Failure } from '../text/failure.tsx';
+import { densestPlace, wordsOf } from '../text/found-words.ts';
 import { counted, moment } from '../text/numbers.ts';
 import { printable } from '../text/printable.ts';
 
@@ -121,9 +122,8 @@ function fromNear(text: string, place: number): string {
 function Marked({ text, forms }: { readonly text: string; readonly forms: readonly string[] }) {
   if (forms.length === 0) return printable(text);
   const found = new Set(forms);
-  const escaped = forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|]/gu, String.raw`\$&`));
-  const words = new RegExp(`(${escaped.join('|')})`, 'giu');
-  return fromNear(text, text.search(words))
+  const words = wordsOf(forms);
+  return fromNear(text, densestPlace(text, words))
     .split(words)
     .map((piece, place) =>
       found.has(piece.toLowerCase()) ? <mark key={place}>{printable(piece)}</mark> : printable(piece),
