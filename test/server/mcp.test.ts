@@ -80,6 +80,9 @@ test('an assistant is told by a code what it did wrong', async () => {
   const conversation_id = '01890a5d-ac96-774b-bcce-b302099a8057';
   expect(await told('get_answer', { conversation_id })).toContain('conversation_not_found: ');
   expect(await told('decide', { conversation_id, decision: 'answer', text: '' })).toContain('invalid_argument: ');
+  const { conversationId } = await harness.runTask('Say hi');
+  const gone = { conversation_id: conversationId, decision: 'approve', call: '1.1.0' };
+  expect(await told('decide', gone)).toContain('decision_stale: ');
   expect(await told('start_task', { tusk: 'x' })).toContain('Invalid arguments for tool start_task');
   expect(await told('rule_the_world', {})).toContain('-32602');
 });
