@@ -2,7 +2,11 @@
 // In a clone this runs src through tsx; in an installed package, where there is no src, the compiled dist.
 // HOLDFAST_RUN=dist runs the compiled one in a clone too (`npm run build`): it starts in half the time.
 import { existsSync } from 'node:fs';
+import module from 'node:module';
 import { fileURLToPath } from 'node:url';
+
+// From Node 22 on: compiling takes a third of a short command.
+module.enableCompileCache?.();
 
 const root = new URL('../', import.meta.url);
 const source = new URL('src/', root);

@@ -119,9 +119,9 @@ export function clientCommand<Flags extends ConnectionFlags = ConnectionFlags, W
 
 /** A command with a client that reads: Temporal may be unknown or away. */
 export function readerCommand<Flags extends ConnectionFlags = ConnectionFlags, Words extends readonly unknown[] = []>(
-  spec: CommandSpec<ClientCall, Flags, Words>,
+  spec: CommandSpec<ClientCall, Flags, Words> & { readonly needs?: CommandNeeds },
 ): MakeCommand {
-  return clientCommand<Flags, Words>({ ...spec, needs: { temporal: false } });
+  return clientCommand<Flags, Words>({ ...spec, needs: { ...spec.needs, temporal: false } });
 }
 
 /** A command for the conversation that its first argument names. */

@@ -9,7 +9,7 @@ import type { ConnectionFlags } from './holdfast-command.ts';
 /** What a command works with. */
 export interface Surroundings {
   readonly connections: Connections;
-  /** `null`: something in it is wrong, and the command needs only the servers, which are known. */
+  /** `null`: the command needs nothing of it, or something in it is wrong and the command goes on without it. */
   readonly configuration: Configuration | null;
 }
 
@@ -18,6 +18,8 @@ export interface CommandNeeds {
   readonly temporal?: boolean;
   /** `true`: agents or models of `holdfast.yaml` are needed, so that it must be without fault. Default: `false`. */
   readonly agents?: boolean;
+  /** `true`: a search may be by meaning too, as `holdfast.yaml` says. Default: `false`. */
+  readonly search?: boolean;
 }
 
 /** The environment with the servers that flags name, which win. */
@@ -50,6 +52,9 @@ export async function findDatabaseUrl(flags: Pick<ConnectionFlags, 'databaseUrl'
 }
 
 async function findSurroundings(flags: ConnectionFlags, needs: CommandNeeds): Promise<Surroundings> {
+  // Reading the whole file takes longer than most commands.
+  if (needs.agents !== true && needs.search !== true)
+    return { connections: await findConnections(flags, needs), configuration: null };
   const [{ loadConfiguration }, { ConfigurationError }, { findServers }] = await Promise.all([
     import('../config/load-configuration.ts'),
     import('../config/errors.ts'),

@@ -4,8 +4,6 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { deleteConversation } from '../store/conversations/delete-conversation.ts';
 import type { ConversationState } from '../store/conversations/conversations.ts';
 import { readPins } from '../store/log/pins.ts';
-import { exportConversation } from '../store/transfer/export-conversation.ts';
-import { importExportedConversation } from '../store/transfer/import-file.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/temporal-names.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
@@ -223,16 +221,17 @@ export class ConversationMethods {
    */
   export(options: OfConversation & { readonly write: (line: string) => Promise<void> | void }): Promise<void> {
     const shape = { ...ofConversation, write: work };
-    return this.#context.boundary.callWith(shape, 'conversation.export', options, () =>
-      exportConversation(this.#context.database, options.conversationId, async (line) => {
+    return this.#context.boundary.callWith(shape, 'conversation.export', options, async () => {
+      const { exportConversation } = await import('../store/transfer/export-conversation.ts');
+      await exportConversation(this.#context.database, options.conversationId, async (line) => {
         try {
           await options.write(line);
         } catch (error) {
           // A full disk of the caller is no silent Postgres.
           throw new ThrownByCaller('the function that writes threw', { cause: error });
         }
-      }),
-    );
+      });
+    });
   }
 
   /**
@@ -261,7 +260,9 @@ export class ConversationMethods {
         error: 'must be an AsyncIterable',
       }),
     };
-    return boundary.callWith(shape, 'conversation.import', options, () => {
+    return boundary.callWith(shape, 'conversation.import', options, async () => {
+      // Loaded late, as the export and the audit: they bring more than all other methods.
+      const { importExportedConversation } = await import('../store/transfer/import-file.ts');
       const { lines, ownIds = false, agent = 'default', model = null, preset = null } = options;
       const { workspace = null, user = null } = options;
       const memoryScopes = {

@@ -3,7 +3,6 @@ import { readLineage } from '../store/compactions/lineage.ts';
 import type { CompactionLineage } from '../store/compactions/lineage.ts';
 import { countEntries, findEntryId, listEntriesAround } from '../store/log/entries.ts';
 import { listNewestEvents } from '../store/log/events.ts';
-import { auditSummaries } from '../verify/audit/audit-summaries.ts';
 import type { OfConversation } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { describeContext, knownConversation, requireConversation } from './conversation.ts';
@@ -133,6 +132,7 @@ export class LogMethods {
       const { conversationId, compactionId, limit = 50 } = options;
       // Of one that is not there nothing would be hidden.
       await requireConversation(database, conversationId);
+      const { auditSummaries } = await import('../verify/audit/audit-summaries.ts');
       return auditSummaries(database, conversationId, { limit, ...definedOf({ compactionId }) });
     });
   }

@@ -11,7 +11,7 @@ import { fallbackProblems } from './check/check-fallbacks.ts';
 import type { DefinedAgent } from './definitions.ts';
 import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
 import { invalidConfiguration } from './errors.ts';
-import { agentOptions } from './options/options.ts';
+import { agentOptions, configurationOptions } from './options/options.ts';
 import type { RequestSettings } from './options/call-options.ts';
 import { checkPreset, PRESETS } from './presets.ts';
 import { resolveAgent } from './resolve-agent.ts';
@@ -108,7 +108,11 @@ export function defineAgent(input: AgentInput): DefinedAgent {
         path: path.slice(2),
         message,
       }))
-    : describeOptionProblems(parsed.error.issues, { value: options, below: ['agents', name] });
+    : describeOptionProblems(parsed.error.issues, {
+        value: options,
+        below: ['agents', name],
+        options: configurationOptions,
+      });
   const problems = found.map(({ code, path, message }) => ({
     code,
     option: `agent ${name}: ${optionPath(path)}`,

@@ -68,7 +68,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
         ...commandProblems('providers', providers, otherWriters),
         ...commandProblems('mcpServers', file.mcpServers ?? {}, otherWriters),
       ]
-    : describeOptionProblems(parsed.error.issues, { value: written, below: [] });
+    : describeOptionProblems(parsed.error.issues, { value: written, below: [], options: configurationOptions });
   requireNone([...problemsIn(source, found), ...environmentProblems(environment)]);
   const secrets = [...providerKeys(providers, environment)];
   const onKey = (key: string): void => {

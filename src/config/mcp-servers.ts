@@ -11,6 +11,7 @@ import { keyOf } from './options/key-options.ts';
 import type { KeySurroundings } from './options/key-options.ts';
 import { DEFAULT_MCP_TIMEOUT_SECONDS, mcpServersOption } from './mcp-options.ts';
 import type { McpServersInput, McpServersOptions } from './mcp-options.ts';
+import { configurationOptions } from './options/options.ts';
 
 /** Shorter values of named variables, such as `debug`, are no secrets, and would be masked in every text. Characters. */
 const SHORTEST_SECRET = 16;
@@ -20,7 +21,11 @@ export function checkMcpServers(servers: McpServersInput): McpServersOptions {
   const parsed = mcpServersOption.safeParse(servers);
   const found = parsed.success
     ? mcpProblems(parsed.data ?? {}, {})
-    : describeOptionProblems(parsed.error.issues, { value: servers, below: ['mcpServers'] });
+    : describeOptionProblems(parsed.error.issues, {
+        value: servers,
+        below: ['mcpServers'],
+        options: configurationOptions,
+      });
   const problems = found.map(({ code, path, message }) => ({ code, option: optionPath(path), message }));
   if (!parsed.success || problems.length > 0) throw invalidConfiguration(problems);
   return parsed.data ?? {};

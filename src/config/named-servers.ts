@@ -5,7 +5,7 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { problemsIn, readConfigurationSource, requireNone } from './configuration-source.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';
-import { configurationOptions } from './options/options.ts';
+import { connectionOptions } from './options/connection-options.ts';
 
 export interface NamedServers {
   /** `DATABASE_URL`, `DATABASE_LISTEN_URL`, `TEMPORAL_ADDRESS` and `TEMPORAL_NAMESPACE` as the environment or the file has them; the rest as it was. */
@@ -44,8 +44,7 @@ export function readNamedServers(environment: Environment, directory: string): N
   return { environment: { ...environment, ...servers }, problem: allNamed ? null : named.problem };
 }
 
-const { database, temporal } = configurationOptions.shape;
-const serverOptions = z.object({ database, temporal });
+const serverOptions = z.object(connectionOptions);
 
 function readServerOptions(environment: Environment, directory: string) {
   try {
@@ -54,7 +53,12 @@ function readServerOptions(environment: Environment, directory: string) {
       return { problem: invalidConfiguration(source.yaml.problems) };
     const written = source?.yaml.value;
     const { data, error } = serverOptions.safeParse(isRecord(written) ? written : {});
-    requireNone(problemsIn(source, describeOptionProblems(error?.issues ?? [], { value: written, below: [] })));
+    requireNone(
+      problemsIn(
+        source,
+        describeOptionProblems(error?.issues ?? [], { value: written, below: [], options: serverOptions }),
+      ),
+    );
     return { database: data?.database, temporal: data?.temporal, problem: null };
   } catch (error) {
     if (!(error instanceof ConfigurationError) || error.code !== 'configuration_unreadable') throw error;

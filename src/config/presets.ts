@@ -4,6 +4,7 @@ import { BUILT_IN_PRESETS } from '../context/policy/presets/index.ts';
 import { didYouMean } from '../tools/runtime/nearest-name.ts';
 import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
 import { ConfigurationError, invalidConfiguration } from './errors.ts';
+import { configurationOptions } from './options/options.ts';
 
 /** Compaction policies by name. */
 export type Presets = Readonly<Record<string, CompactionPolicy>>;
@@ -30,7 +31,11 @@ export function presetsWith(own: readonly CompactionPolicyInput[]): Presets {
 export function checkPreset(policy: CompactionPolicyInput): CompactionPolicy {
   const parsed = compactionPolicy.safeParse(policy);
   if (parsed.success) return parsed.data;
-  const found = describeOptionProblems(parsed.error.issues, { value: policy, below: ['agents', '', 'policy'] });
+  const found = describeOptionProblems(parsed.error.issues, {
+    value: policy,
+    below: ['agents', '', 'policy'],
+    options: configurationOptions,
+  });
   throw invalidConfiguration(
     found.map(({ code, path, message }) => ({ code, option: `preset ${policy.name}: ${optionPath(path)}`, message })),
   );

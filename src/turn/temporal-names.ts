@@ -40,3 +40,6 @@ export interface TemporalNamespace {
   /** A server that lost its data has another id under the same name. */
   readonly id: string;
 }
+
+/** Who wrote imported turns, in place of a worker and a workflow. */
+export const IMPORTER = 'import';

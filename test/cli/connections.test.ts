@@ -109,7 +109,7 @@ test('a worker whose versioning is none of the known ones does not start', async
   expect(code).toBe(2);
 });
 
-test('commands that need no agent work beside a faulty holdfast.yaml, and say what is wrong in it; start refuses', async () => {
+test('commands that need no agent work beside a faulty holdfast.yaml; start refuses', async () => {
   await writeFile(join(folder, 'holdfast.yaml'), 'agents:\n  default:\n    modle: anthropic/x\n');
   const fault = 'holdfast.yaml:3:5: agents.default.modle';
   const run = async (...args: string[]) => runInProcess([...args, ...SERVERS()], { directory: folder });
@@ -127,16 +127,20 @@ test('commands that need no agent work beside a faulty holdfast.yaml, and say wh
     ['Nothing found', 'recall', conversationId, 'nothing of the kind'],
   ]) {
     const { stdout, stderr } = await run(...command);
-    expect(stderr, command[0]).toContain(`warning: this command goes on without holdfast.yaml.`);
-    expect(stderr, command[0]).toContain(fault);
     expect(`${stdout}${stderr}`, command[0]).toContain(expected);
+    // It alone would read more of the file than the servers.
+    if (command[0] !== 'recall') continue;
+    expect(stderr).toContain(`warning: this command goes on without holdfast.yaml.`);
+    expect(stderr).toContain(fault);
   }
 });
 
 test('--config names another file than holdfast.yaml, behind the command too', async () => {
   await writeFile(join(folder, 'holdfast.yaml'), '');
   await writeFile(join(folder, 'other.yaml'), 'agents: { reviewer: { modle: x } }\n');
-  const { stderr } = await runInProcess(['list', '--config', 'other.yaml', ...SERVERS()], { directory: folder });
+  const { stderr } = await runInProcess(['start', 'Say hello.', '--config', 'other.yaml', ...SERVERS()], {
+    directory: folder,
+  });
   expect(stderr).toContain('other.yaml:1:23: agents.reviewer.modle');
 });
 

@@ -3,7 +3,9 @@ import type { Command } from 'commander';
 import { argument, localCommand, option } from 'holdfast/internal/cli/command.js';
 import type { Printed } from 'holdfast/internal/cli/command.js';
 import { count } from 'holdfast/internal/cli/count-option.js';
+import { EXIT_CODES } from 'holdfast/internal/cli/exit-codes.js';
 import type { JsonOption } from 'holdfast/internal/cli/holdfast-command.js';
+import { untilAborted, untilSignalled } from 'holdfast/internal/cli/interruption.js';
 import type { Output } from 'holdfast/internal/cli/output.js';
 import type { LabStore } from './lab-store.ts';
 
@@ -53,7 +55,7 @@ async function lab(output: Output, flags: LabFlags, files: readonly string[]): P
     ? Object.values(presets)
     : flags.preset.map((name) => presetNamed(presets, name));
   const stores: LabStore[] = [];
-  try {
+  const replay = async (): Promise<Printed> => {
     const result = await runLab({
       files,
       windows: flags.window,
@@ -73,9 +75,17 @@ async function lab(output: Output, flags: LabFlags, files: readonly string[]): P
     });
     const { replays: _replays, ...figures } = result;
     return { json: figures, lines: labLines(result, { columns: output.columns, style: output.style }) };
-  } finally {
-    for (const store of stores) await store.close();
-  }
+  };
+  const { result } = await untilSignalled(async (signal) => {
+    try {
+      return await Promise.race([replay(), untilAborted(signal).then(() => null)]);
+    } finally {
+      // The database is deleted after Ctrl-C too.
+      for (const store of stores) await store.close();
+    }
+  });
+  if (result !== null) return result;
+  process.exit(EXIT_CODES.interrupted.code);
 }
 
 const WINDOW = /^(\d+(?:\.\d+)?)([km]?)$/i;

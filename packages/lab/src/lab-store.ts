@@ -44,7 +44,7 @@ async function openEmbedded(): Promise<LabStore> {
       return {
         database,
         close: async () => {
-          await database.end();
+          await database.end({ timeout: 1 });
           await server.stop();
           await remove();
         },
@@ -65,7 +65,7 @@ async function openOn(url: string): Promise<LabStore> {
   own.pathname = `/${name}`;
   const admin = connectDatabase({ url, maximumConnections: 1 });
   const drop = async () => {
-    await admin`drop database if exists ${admin(name)}`;
+    await admin`drop database if exists ${admin(name)} with (force)`;
     await admin.end();
   };
   try {
@@ -74,7 +74,7 @@ async function openOn(url: string): Promise<LabStore> {
     return {
       database,
       close: async () => {
-        await database.end();
+        await database.end({ timeout: 1 });
         await drop();
       },
     };

@@ -36,6 +36,7 @@ const recall = readerCommand<RecallFlags, [first: string, second: string | undef
     option('--after <time>', 'only what was said at or after: a day or time, or 30m, 12h, 7d, 4w', time),
     option('--before <time>', 'only what was said before', time),
   ],
+  needs: { search: true },
   async run({ client, output }, flags, first, second) {
     const { agent, limit, kind: kinds, after, before } = flags;
     const { reference, query } = wantedOf(first, second, flags);

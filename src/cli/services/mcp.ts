@@ -12,6 +12,7 @@ const mcp = clientCommand({
     'Serves Holdfast to an assistant over the Model Context Protocol on standard input and output: start tasks, wait for them, search, decide on waiting calls. Ends with its input. The tasks go on in workers.',
   examples: ['npx holdfast mcp', 'claude mcp add holdfast -- npx holdfast mcp'],
   options: [tenantOption()],
+  needs: { search: true },
   async run({ client }) {
     const [{ createMcpServer }, { StdioServerTransport }] = await Promise.all([
       import('../../server/mcp-server.ts'),

@@ -17,6 +17,7 @@ const reindex = readerCommand<ConnectionFlags, [conversation: string | undefined
     'Builds the search index of one conversation, or of all, anew. You need it only if the index was damaged or Postgres has other dictionaries, because new entries are indexed by themselves. After Ctrl-C a worker or the next search finishes it.',
   examples: ['npx holdfast db reindex', 'npx holdfast db reindex last'],
   arguments: [argument('[conversation]', 'id, its beginning or end, or `last`; default: all')],
+  needs: { search: true },
   async run({ client, output }, { json = false }, reference) {
     const conversationId = reference === undefined ? undefined : await findConversation(client, reference);
     const done = { conversations: 0, passages: 0 };

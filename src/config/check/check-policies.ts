@@ -16,6 +16,7 @@ import { invalidConfiguration } from '../errors.ts';
 import type { AgentOptions, ModelOptions } from '../options/options.ts';
 import { PRESETS } from '../presets.ts';
 import type { Presets } from '../presets.ts';
+import { configurationOptions } from '../options/options.ts';
 
 type Models = Readonly<Record<string, ModelOptions>>;
 
@@ -75,7 +76,7 @@ function changed(
 ): { readonly policy: CompactionPolicy; readonly problems: readonly FoundProblem[] } {
   const issues = changeProblems(policy, changes);
   if (issues.length === 0) return { policy: changePolicy(policy, changes), problems: [] };
-  const problems = describeOptionProblems(issues, { value: changes, below: path });
+  const problems = describeOptionProblems(issues, { value: changes, below: path, options: configurationOptions });
   return { policy, problems: below(path, problems) };
 }
 
@@ -90,7 +91,11 @@ function reducerProblems(
     const reducer = known.get(use);
     if (reducer !== undefined) {
       const { error } = reducer.options.safeParse(options);
-      const found = describeOptionProblems(error?.issues ?? [], { value: options, below: at });
+      const found = describeOptionProblems(error?.issues ?? [], {
+        value: options,
+        below: at,
+        options: configurationOptions,
+      });
       return below(at, found);
     }
     const names = [...known.keys()];

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import type { ConfigurationProblem } from '../errors.ts';
-import { configurationOptions } from '../options/options.ts';
 
 /** An address with a password in it; refused elsewhere, and not shown here. */
 const HOLDS_PASSWORD = /:\/\/[^/\s]*@/;
@@ -17,6 +16,8 @@ export interface WrittenOptions {
   readonly value: unknown;
   /** Path of the options within the whole configuration: empty for the file, `agents.<name>` for one agent. */
   readonly below: readonly string[];
+  /** All that there are, of the whole configuration. */
+  readonly options: z.ZodType;
 }
 
 /** `agents.reviewer.tools[0]` */
@@ -36,7 +37,7 @@ function describeIssue(issue: z.core.$ZodIssue, written: WrittenOptions): FoundP
   const value = valueAt(written.value, path);
   switch (issue.code) {
     case 'unrecognized_keys':
-      return issue.keys.map((key) => unknownOption([...path, key], written.below));
+      return issue.keys.map((key) => unknownOption([...path, key], written));
     case 'invalid_key':
       return [
         { code: 'wrong_value', path, message: `is not a valid name: it ${issue.issues[0]?.message ?? 'is wrong'}` },
@@ -99,9 +100,9 @@ function shown(path: readonly PropertyKey[], value: unknown): string {
   return `is ${text.length > 60 ? `${text.slice(0, 60)}…` : text}: it `;
 }
 
-function unknownOption(path: readonly PropertyKey[], below: readonly string[]): FoundProblem {
+function unknownOption(path: readonly PropertyKey[], { below, options }: WrittenOptions): FoundProblem {
   const key = String(path.at(-1));
-  const known = optionNamesAt([...below, ...path.slice(0, -1)]);
+  const known = optionNamesAt(options, [...below, ...path.slice(0, -1)]);
   if (SECRET_OPTION.test(key) && path[0] === 'providers') {
     const message =
       'is refused: keys never stand in the file. Put it into an environment variable and name that with apiKeyVariable';
@@ -132,8 +133,8 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /** Names of the options below a path, read from the schema. */
-function optionNamesAt(path: readonly PropertyKey[]): string[] {
-  let node: unknown = z.toJSONSchema(configurationOptions, { io: 'input' });
+function optionNamesAt(options: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let node: unknown = z.toJSONSchema(options, { io: 'input' });
   for (const key of path) {
     node =
       property(node, 'properties', String(key)) ?? property(node, 'additionalProperties') ?? property(node, 'items');

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { policyChanges } from '../../context/policy/change-policy.ts';
 import { COMMAND_VARIABLES } from '../../tools/process/child-environment.ts';
 import { DECISION_EXPIRES_AFTER_SECONDS } from '../../turn/approval-rules.ts';
+import { connectionOptions } from './connection-options.ts';
 import { embeddingOptions, modelName } from './model-options.ts';
 import { keyOptions, variableName } from './key-options.ts';
 import { mcpServersOption } from '../mcp-options.ts';
@@ -17,8 +18,6 @@ export const FORGET_AFTER_DAYS = 30;
 
 const positive = z.number().int().positive();
 const price = z.number().nonnegative().nullable().optional();
-
-const ADDRESS = /^[^\s:/]+:\d{1,5}$/;
 
 const prices = z.strictObject({
   input: price.meta({ description: 'Input that no cache held.', unit: 'dollars per million tokens' }),
@@ -249,42 +248,7 @@ export const configurationOptions = z.strictObject({
       'What workers delete for good, as `holdfast delete` does. They look every ten minutes. Conversations with an open turn or a waiting message stay.',
   }),
   server: serverSchema.optional().meta({ description: 'What `holdfast server` allows.' }),
-  database: z
-    .strictObject({
-      url: z
-        .string()
-        .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-        .optional()
-        .meta({
-          description: 'Address of Postgres, without a password. `DATABASE_URL` wins over it and may hold one.',
-          defaultText: "the local stack's",
-        }),
-      listenUrl: z
-        .string()
-        .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://')
-        .optional()
-        .meta({
-          description:
-            'Direct address of the same database, for notifications, if `url` names a pooler. `DATABASE_LISTEN_URL` wins over it.',
-          defaultText: '`url`',
-        }),
-    })
-    .optional()
-    .meta({ description: 'Where everything is stored.' }),
-  temporal: z
-    .strictObject({
-      address: z.string().regex(ADDRESS, 'must be host:port').optional().meta({
-        description: 'Address of Temporal, `host:port`. `TEMPORAL_ADDRESS` wins over it.',
-        defaultText: "the local stack's",
-      }),
-      namespace: z
-        .string()
-        .min(1)
-        .optional()
-        .meta({ description: 'Namespace. `TEMPORAL_NAMESPACE` wins over it.', defaultText: '`default`' }),
-    })
-    .optional()
-    .meta({ description: 'Where turns run.' }),
+  ...connectionOptions,
 });
 
 export type AgentOptions = z.output<typeof agentOptions>;

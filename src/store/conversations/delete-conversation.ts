@@ -1,7 +1,7 @@
 import type { Database, Fragment, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { IMPORTER } from '../log/record-log.ts';
+import { IMPORTER } from '../../turn/temporal-names.ts';
 import { transaction } from '../database/transaction.ts';
 
 export interface WorkflowRun {

@@ -3,7 +3,7 @@ import { measureContent } from '../../context/log/measure.ts';
 import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
 import { DEFAULT_POLICY } from '../../context/policy/presets/default.ts';
 import { modelFacts } from '../../models/catalogue/catalogue.ts';
-import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';
+import { DEFAULT_TURN_TASK_QUEUE, IMPORTER } from '../../turn/temporal-names.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ToolCallOutcome } from '../attempts/tool-call-rows.ts';
@@ -21,8 +21,6 @@ import { finishTurn, raiseEpoch } from '../turns/open-work.ts';
 import { jsonText, plainText } from './stored-text.ts';
 import type { Writer, WriterSource } from '../database/transaction.ts';
 
-/** Who wrote these turns, in place of a worker and a workflow. */
-export const IMPORTER = 'import';
 /** No view was sent from here, so there is none to compare with. */
 const NO_RENDERER = 0;
 
