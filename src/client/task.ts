@@ -48,7 +48,7 @@ interface ResultOptions<Output> {
 /** The options of a method, without the conversation. */
 type Rest<Method extends (options: never) => unknown> = Omit<Parameters<Method>[0], 'conversationId'>;
 
-/** One conversation. Its methods are those of the groups `conversation` and `log`, without the id; `send` returns a task. */
+/** One conversation. Its methods are the most used ones of the groups `conversation` and `log`, without the id; `send` returns a task. */
 export interface OpenConversation {
   readonly id: string;
   send<Output = unknown>(

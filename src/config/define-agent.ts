@@ -22,7 +22,7 @@ export interface AgentInput {
   readonly name: string;
   /** `provider/model`. Default: the worker's, from `HOLDFAST_MODEL`, `defaultModel` of `holdfast.yaml` or the key that is set. */
   readonly model?: string;
-  /** Models that take over, in order, when the one before fails for good or for more than five minutes. Default: none. */
+  /** Models that take over, in order, when the one before fails for good or asks for waits of over five minutes. Default: none. */
   readonly fallbacks?: readonly string[];
   /** Beginning of the system prompt. Default: a general assistant that works in the workspace. */
   readonly instructions?: string;
@@ -45,7 +45,7 @@ export interface AgentInput {
     /** Seconds until an unanswered call counts as denied. Default: 86,400. */
     readonly expiresAfter?: number;
   };
-  /** Name of a built-in preset, or a policy of your own. Default: `default`. */
+  /** Name of a built-in preset or of one of `createWorker`, or a policy of your own. Default: `default`. */
   readonly preset?: string | CompactionPolicyInput;
   /** Changes of the preset, as `agents.policy` in `holdfast.yaml`. Default: none. */
   readonly policy?: PolicyChanges;
@@ -65,7 +65,7 @@ export interface AgentInput {
     readonly cost?: number;
     /** Seconds of one turn, waits for people left out. */
     readonly wallTime?: number;
-    /** Seconds without an answer, a result or a message. */
+    /** Seconds without an answer of a model, a tool result, a message or a decision. */
     readonly idleTime?: number;
     /** Part of a limit at which the model gets a note. Default: 0.8. */
     readonly noteAt?: number;

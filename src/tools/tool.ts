@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import type { ContentPart, MediaPart } from '../context/log/content.ts';
 
 /**
- * What happens if a call runs twice. `none`: nothing, the tool only reads. `idempotent`: no second effect with the same idempotency key.
- * `once`: harm, so Holdfast never repeats it by itself.
+ * Whether a call may run again after a crash. `none`: yes, because it only reads. `idempotent`: yes, with the same idempotency key.
+ * `once`: no, because a second call would do harm.
  */
 export type ToolEffect = 'none' | 'idempotent' | 'once';
 

@@ -87,7 +87,7 @@ export interface CreateWorkerOptions {
 
 /**
  * Starts a worker in this process. Servers come from the environment, `holdfast.yaml` or the local stack of `holdfast dev`. Call it once
- * per process, because Temporal's runtime exists once. It logs to standard error.
+ * per process, and before Temporal's SDK is used there: its runtime exists once, and a second call throws. It logs to standard error.
  * @throws `ConfigurationError` for a wrong option; `StackError` `stack_not_started` if no server is known; `StoreError` if the database
  * is not migrated
  */

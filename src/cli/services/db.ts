@@ -5,7 +5,7 @@ import type { ConnectionFlags } from '../holdfast-command.ts';
 
 const adopt = localCommand<ConnectionFlags & { readonly namespace: string }>({
   description:
-    'Gives the database to another Temporal namespace, such as one that was set up again. The first worker recorded the old one, and workers and clients of others are refused. Stop the workers of the old namespace first. Turns that were open there end as interrupted within a minute.',
+    'Gives the database to another Temporal namespace, such as one that was set up again. The first worker recorded the old one, and workers and clients of others are refused. Stop workers, servers and programs that send first. Turns that were open there end as interrupted within a minute.',
   examples: ['npx holdfast db adopt --namespace default'],
   servers: true,
   options: [option('--namespace <name>', 'namespace that the database belongs to from now on').makeOptionMandatory()],

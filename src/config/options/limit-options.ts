@@ -58,7 +58,7 @@ export const turnLimits = z
     }),
     idleTime: positive.optional().meta({
       description:
-        'Time without an answer of the model or a result of a tool, without waits for people. Running work is ended.',
+        'Time without an answer of a model, a tool result, a message or a decision, without waits for people. Running work is ended.',
       unit: 'seconds',
       defaultText: 'no limit',
     }),

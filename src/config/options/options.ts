@@ -83,7 +83,7 @@ export const agentOptions = z.strictObject({
   model: modelName.optional().meta({ description: 'The model, as `provider/model`.', defaultText: '`defaultModel`' }),
   fallbacks: z.array(modelName).min(1).max(8).optional().meta({
     description:
-      "Models that take over in this order, as `provider/model`. The next one takes over if a model refuses for good, fails every attempt, or makes the turn wait for over five minutes. Its smaller window may cause a compaction. The next turn begins with the agent's own model.",
+      "Models that take over in this order, as `provider/model`. The next one takes over if a model refuses for good, fails every attempt, or asks for waits of over five minutes together. Its smaller window may cause a compaction. The next turn begins with the agent's own model.",
     defaultText: 'none: the turn ends as `model_failed`',
   }),
   instructions: z.string().min(1).optional().meta({
