@@ -184,7 +184,7 @@ function parseCall(text: string): CallName {
 }
 
 /** In whose name decisions are made on this machine: its user, as the shell knows it; in a container whose shell knows none, as the system does. */
-export function userName(): string | undefined {
+export function userOfMachine(): string | undefined {
   return process.env['USER'] ?? process.env['USERNAME'] ?? systemName();
 }
 

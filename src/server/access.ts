@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import type { Use } from '../client/api/endpoint.ts';
-import { userName } from '../client/decision-methods.ts';
+import { userOfMachine } from '../client/decision-methods.ts';
 import { hashKey } from '../client/keys.ts';
 import { findApiKey, listKeysInForce, readTenantUse } from '../store/conversations/api-keys.ts';
 import type { ApiKey, Scope } from '../store/conversations/api-keys.ts';
@@ -59,7 +59,7 @@ export function localAccess(tenant: string, secret: Buffer = randomBytes(32)): A
     login: routes,
     async callerOf(context) {
       requireLogin(context);
-      return { tenant, key: null, name: userName() };
+      return { tenant, key: null, name: userOfMachine() };
     },
     requireRoom: async () => undefined,
     inForce: async () => new Set(),

@@ -170,6 +170,8 @@ test('wrong requests are refused with a code, the field and what to do', async (
     'invalid_argument',
     'task.0.type',
   ]);
+  const ofNoCall = await refused('GET', `/v1/decisions/made?before=${id}`);
+  expect(ofNoCall).toEqual([400, 'invalid_argument', 'before']);
   const cached = { type: 'text', text: 'x', cache: true };
   expect(await refused('POST', '/v1/conversations', { task: [cached] })).toEqual([
     400,

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { userName } from '../../client/decision-methods.ts';
+import { userOfMachine } from '../../client/decision-methods.ts';
 import type { SentDecision } from '../../client/types.ts';
 import { argument, conversationCommand, option } from '../command.ts';
 import type { CommandTexts, ConversationCall, MakeCommand, Printed } from '../command.ts';
@@ -54,7 +54,7 @@ function judgeCommand(verb: 'approve' | 'deny', texts: CommandTexts): MakeComman
     ],
     async run(open, { for: reach, reason }, call) {
       const { client, conversationId } = open;
-      const decision = { conversationId, for: reach, ...definedOf({ call, reason, decidedBy: userName() }) };
+      const decision = { conversationId, for: reach, ...definedOf({ call, reason, decidedBy: userOfMachine() }) };
       return decided(open, verb, await client.decisions[verb](decision), reach);
     },
   });
@@ -68,7 +68,7 @@ const answer = conversationCommand<AnswerFlags, [answer: string]>({
   async run(open, { call }, words) {
     const { client, conversationId } = open;
     const text = await readText(words, 'answer');
-    const decision = { conversationId, text, ...definedOf({ call, decidedBy: userName() }) };
+    const decision = { conversationId, text, ...definedOf({ call, decidedBy: userOfMachine() }) };
     return decided(open, 'answer', await client.decisions.answer(decision));
   },
 });

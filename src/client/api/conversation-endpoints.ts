@@ -3,6 +3,7 @@ import { jsonForm } from '../answer-form.ts';
 import {
   content,
   flag,
+  formed,
   named,
   numberOf,
   ofConversation,
@@ -33,6 +34,10 @@ import { branch } from './log-results.ts';
 
 const CONVERSATION = '/conversations/{conversationId}';
 const limit = whole(1).optional();
+const callOfConversation = formed(
+  /^[^/]*\/\d{1,9}\.\d{1,9}\.\d{1,9}$/u,
+  'must be a conversation and a call, such as <conversationId>/3.2.0',
+);
 
 const sends = {
   method: 'post',
@@ -236,14 +241,14 @@ const DECISIONS = {
     ...reads,
     path: '/decisions',
     summary: 'List calls that wait for a person in all conversations, the one that waits longest first',
-    arguments: { limit, after: text.optional() },
+    arguments: { limit, after: callOfConversation.optional() },
     result: pageOf(waitingCallOfTenant),
   },
   'decisions.listMade': {
     ...reads,
     path: '/decisions/made',
     summary: 'List calls that were decided in all conversations, newest first',
-    arguments: { limit, before: text.optional() },
+    arguments: { limit, before: callOfConversation.optional() },
     result: pageOf(decidedCall),
   },
   'decisions.listStanding': {

@@ -102,7 +102,9 @@ export async function readProjectionSourceOfCompaction(
         from compactions c join turns t on t.id = c.turn_id
         join entries e on e.conversation_id = c.conversation_id and e.id = c.marker_entry_id
         where c.conversation_id = ${conversationId} and c.id = ${compactionId}`;
-  if (row === undefined) throw noSuchEntry(conversationId, compactionId);
+  if (row === undefined) {
+    throw new StoreError('entry_not_found', `conversation ${conversationId} has no compaction ${compactionId}`);
+  }
   const { turnId, ...point } = row;
   return readSource(sql, point, turnId);
 }
