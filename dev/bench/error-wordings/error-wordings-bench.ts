@@ -36,7 +36,7 @@ const FILLS: readonly {
 
 /**
  * Wordings of all kinds, and two lists of public issue threads whose collectors had not read the rules. The rules were corrected by the
- * first two and never by the third.
+ * first two and never by the third: after a look at its lines it belongs to the second, and a new list takes its place.
  */
 const SETS = ['wordings.jsonl', 'issue-threads.jsonl', 'unseen-threads.jsonl'].map(
   (name) => new URL(name, import.meta.url),

@@ -211,15 +211,17 @@ function byOutput(reading: Reading): Finding | undefined {
 
 /** They are about the request line, its headers or its form. */
 const NEVER_OVERFLOW = new Set([405, 408, 410, 411, 414, 415, 431]);
+/** Nouns that mean a body or a field as often as the input. */
+const VAGUE_INPUT = /\b(?:requests?|messages?|texts?|quer(?:y|ies)|chat)\b/g;
 
 function byOverflowWords(reading: Reading): Finding | undefined {
   const { text, fill, status = 0 } = reading;
   const counts = countsOf(reading);
   const isCounted = counts.actual !== undefined;
-  const isEmpty = fill !== undefined && fill < NEARLY_EMPTY && !isCounted;
-  if (!saysOverflow(text) || NEVER_OVERFLOW.has(status) || isEmpty) return undefined;
-  // A body that is too large, of a request that may well fit: its bytes are meant.
-  if (status === 413 && (fill ?? 0) < NEARLY_FULL && !/tok/.test(text) && !NAMES_INPUT.test(text)) return undefined;
+  if (NEVER_OVERFLOW.has(status) || (fill !== undefined && fill < NEARLY_EMPTY && !isCounted)) return undefined;
+  // A 413 is about bytes as often as about tokens.
+  const mayFit = (fill ?? (status === 413 ? 0 : 1)) < NEARLY_FULL;
+  if (!saysOverflow(mayFit ? text.replaceAll(VAGUE_INPUT, ' ') : text)) return undefined;
   if (status >= 500 && !isCounted && words.OUTAGE.test(text.replaceAll(words.WRAPPER, ''))) return undefined;
   return overflow('words: the input is over the window', counts);
 }

@@ -242,41 +242,6 @@ describe('known sentences', () => {
   });
 });
 
-describe('how full the request was', () => {
-  const fill = (share: number) => ({ estimatedTokens: share * 100_000, window: 100_000 });
-  const assessAt = (share: number, body: unknown, status: number) =>
-    classifyError(failed(body, status), 0, fill(share));
-
-  test.each([400, 413, 422, 500])(
-    'an unknown %d near the window is an overflow, a smaller request is none',
-    (status) => {
-      expect(assessAt(0.95, '', status)).toMatchObject({ kind: 'overflow', repair: 'compact' });
-      expect(assessAt(0.85, '', status).kind).not.toBe('overflow');
-      expect(assess('', status).kind).not.toBe('overflow');
-    },
-  );
-
-  test.each([
-    [500, 'Internal server error'],
-    [503, ''],
-    [401, ''],
-    [429, 'your prompt is too long'],
-    [400, "Unknown parameter: 'foo'"],
-    [400, 'tools.0.input_schema: expected an object'],
-  ])('HTTP %d "%s" is understood up to the window, and beyond it only another status', (status, words) => {
-    expect(assessAt(0.99, words, status).kind).not.toBe('overflow');
-    expect(assessAt(1.02, words, status).kind === 'overflow').toBe(status === 400 || status === 500);
-  });
-
-  test('words alone are no overflow of a request that fills little, unless they count tokens', () => {
-    const words = 'the text is too long for our engine';
-    expect(assessAt(0.5, words, 400).kind).toBe('overflow');
-    expect(assessAt(0.1, words, 400).cause).toBe('invalid_request');
-    expect(assessAt(0.1, 'prompt has 9800 tokens, engine reads 8192', 400).kind).toBe('overflow');
-    expect(assessAt(0.1, 'prompt is too long: 300000 tokens > 200000 maximum', 400).kind).toBe('overflow');
-  });
-});
-
 describe('always', () => {
   test('no body makes it throw, and the evidence quotes nothing of it', () => {
     fc.assert(

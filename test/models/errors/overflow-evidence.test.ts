@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { classifyError } from '../../../src/models/errors/classify.ts';
+import type { RequestSize } from '../../../src/models/model-client.ts';
+
+function assess(body: unknown, status = 400, size?: RequestSize) {
+  return classifyError({ provider: 'some', status, headers: {}, body, text: undefined, streamed: false }, 0, size);
+}
+
+describe('what is too long', () => {
+  test.each([
+    'Tool result exceeds maximum allowed tokens (25000)',
+    'refresh_token exceeded its lifetime',
+    'max iterations exceeded in agent conversation',
+    'The request took too long to process',
+  ])('is not the input: %s', (words) => {
+    expect(assess(words).kind).not.toBe('overflow');
+  });
+
+  test('headers and addresses are told by the status', () => {
+    expect(assess('Request Header Fields Too Large', 431).kind).toBe('permanent');
+    expect(assess('Request-URI Too Long', 414).kind).toBe('permanent');
+  });
+
+  test('two counts beside the name of the window come before a gateway, a status and a bare 413', () => {
+    const counted = 'Context window exceeded: 120002 tokens exceeds the limit of 120000 tokens';
+    expect(assess(`completion request failed, code: http_403 Forbidden, message: ${counted}`, 403).kind).toBe(
+      'overflow',
+    );
+    expect(assess('Upstream error: context length exceeded', 502).kind).toBe('overflow');
+    expect(assess('Request too large.', 413).cause).toBe('payload_too_large');
+  });
+});
+
+describe('how full the request was', () => {
+  const fill = (share: number) => ({ estimatedTokens: share * 100_000, window: 100_000 });
+  const assessAt = (share: number, body: unknown, status: number) => assess(body, status, fill(share));
+
+  test.each([400, 413, 422, 500])(
+    'an unknown %d near the window is an overflow, a smaller request is none',
+    (status) => {
+      expect(assessAt(0.95, '', status)).toMatchObject({ kind: 'overflow', repair: 'compact' });
+      expect(assessAt(0.85, '', status).kind).not.toBe('overflow');
+      expect(assess('', status).kind).not.toBe('overflow');
+    },
+  );
+
+  test.each([
+    [500, 'Internal server error'],
+    [503, ''],
+    [401, ''],
+    [429, 'your prompt is too long'],
+    [400, "Unknown parameter: 'foo'"],
+    [400, 'tools.0.input_schema: expected an object'],
+  ])('HTTP %d "%s" is understood up to the window, and beyond it only another status', (status, words) => {
+    expect(assessAt(0.99, words, status).kind).not.toBe('overflow');
+    expect(assessAt(1.02, words, status).kind === 'overflow').toBe(status === 400 || status === 500);
+  });
+
+  test('words alone are no overflow of a request that fills little, unless they count tokens', () => {
+    const words = 'the prompt is too long for our engine';
+    expect(assessAt(0.5, words, 400).kind).toBe('overflow');
+    expect(assessAt(0.4, words, 400).cause).toBe('invalid_request');
+    const vague = 'the text is too long for our engine';
+    expect(assessAt(0.9, vague, 400).kind).toBe('overflow');
+    expect(assessAt(0.8, vague, 400).cause).toBe('invalid_request');
+    expect(assessAt(0.1, 'prompt has 9800 tokens, engine reads 8192', 400).kind).toBe('overflow');
+    expect(assessAt(0.1, 'prompt is too long: 300000 tokens > 200000 maximum', 400).kind).toBe('overflow');
+  });
+});
