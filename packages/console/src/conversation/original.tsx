@@ -61,6 +61,8 @@ function showFact(dialog: HTMLElement | null, fact: string): (() => void) | unde
     range.setEnd(node, start + fact.length);
     const above = range.getBoundingClientRect().top - dialog.getBoundingClientRect().top;
     dialog.scrollBy({ top: above - dialog.clientHeight / 2 });
+    // Older browsers only scroll there.
+    if (!('highlights' in CSS)) return undefined;
     CSS.highlights.set('fact', new Highlight(range));
     return () => CSS.highlights.delete('fact');
   }
