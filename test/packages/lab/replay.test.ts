@@ -12,7 +12,7 @@ let coding: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-replay-'));
-  coding = await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 60));
+  coding = await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 44));
 });
 
 afterAll(() => rm(directory, { recursive: true }));
