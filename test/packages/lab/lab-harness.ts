@@ -22,33 +22,32 @@ export function preset(name: string): CompactionPolicy {
   return policy;
 }
 
-let opened: Promise<{ readonly database: Database; readonly drop: () => Promise<void> }> | null = null;
-
-/** One for all replays of a test file. */
-export async function openTestDatabase(): Promise<Database> {
-  opened ??= createTestDatabase().then(({ url, drop }) => ({ database: connectDatabase({ url }), drop }));
-  return (await opened).database;
-}
-
-afterAll(async () => {
-  if (opened === null) return;
-  const { database, drop } = await opened;
-  await database.end();
-  await drop();
-});
-
-export async function replay(file: string, options: Partial<LabOptions> = {}): Promise<LabResult> {
-  const configuration = loadConfiguration({ directory: '/', environment: {} });
-  return runLab({
-    files: [file],
-    windows: [32_000],
-    policies: [preset('default')],
-    model: null,
-    prices: null,
-    seed: 1,
-    facts: 100,
-    configuration,
-    openDatabase: openTestDatabase,
-    ...options,
+/** A database for all replays of a test file, which calls this once. */
+export function useLab() {
+  let opened: { readonly database: Database; readonly drop: () => Promise<void> } | null = null;
+  const openDatabase = async (): Promise<Database> => {
+    if (opened === null) {
+      const created = await createTestDatabase();
+      opened = { database: connectDatabase({ url: created.url }), drop: () => created.drop() };
+    }
+    return opened.database;
+  };
+  afterAll(async () => {
+    await opened?.database.end();
+    await opened?.drop();
   });
+  const replay = async (file: string, options: Partial<LabOptions> = {}): Promise<LabResult> =>
+    runLab({
+      files: [file],
+      windows: [32_000],
+      policies: [preset('default')],
+      model: null,
+      prices: null,
+      seed: 1,
+      facts: 100,
+      configuration: loadConfiguration({ directory: '/', environment: {} }),
+      openDatabase,
+      ...options,
+    });
+  return { openDatabase, replay };
 }

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRESETS } from '../../../src/config/presets.ts';
 import { generateSession } from '../../../dev/bench/generated/generate-session.ts';
 import { fixture } from '../../import/read-fixture.ts';
-import { preset, replay, writeSession } from './lab-harness.ts';
+import { preset, useLab, writeSession } from './lab-harness.ts';
+
+const { replay } = useLab();
 
 let directory: string;
 let coding: string;

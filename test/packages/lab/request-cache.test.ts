@@ -17,7 +17,9 @@ import { loadSessions } from '../../../packages/lab/src/session/lab-session.ts';
 import type { LoadedFile } from '../../../packages/lab/src/session/lab-session.ts';
 import { createModelClients } from '../../../src/models/model-clients.ts';
 import { startSimulator } from '../../../packages/simulator/src/index.ts';
-import { openTestDatabase, preset, replay, writeSession } from './lab-harness.ts';
+import { preset, useLab, writeSession } from './lab-harness.ts';
+
+const { openDatabase, replay } = useLab();
 
 let directory: string;
 let coding: LoadedFile;
@@ -85,7 +87,7 @@ async function ordersUnder(name: string): Promise<{ readonly pieces: string[]; r
   const agent = agentUnder(name);
   const orders: { pieces: string[]; view: string[] }[] = [];
   const facts = prepareFacts(session, { seed: 1, size: 5 });
-  await replaySession(await openTestDatabase(), session, agent, facts, async (_number, conversation) => {
+  await replaySession(await openDatabase(), session, agent, facts, async (_number, conversation) => {
     const view = await conversation.view();
     const [first, ...pieces] = requestPieces(agent, conversation, view, new Map()).map((piece) => piece.name);
     expect(first).toBe('fixed');

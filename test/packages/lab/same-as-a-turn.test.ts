@@ -11,7 +11,9 @@ import { generateSession } from '../../../dev/bench/generated/generate-session.t
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { startTurnHarness } from '../../support/turn-harness.ts';
 import type { TurnHarness } from '../../support/turn-harness.ts';
-import { preset, replay, writeSession } from './lab-harness.ts';
+import { preset, useLab, writeSession } from './lab-harness.ts';
+
+const { replay } = useLab();
 
 let harness: TurnHarness;
 let directory: string;

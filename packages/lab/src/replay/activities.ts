@@ -87,6 +87,8 @@ export async function withRetries<Result>(
 }
 
 function retryOf(error: unknown): { readonly type: string; readonly delay: number | null } {
-  const { type = '', nextRetryDelay = null } = error as { readonly type?: string; readonly nextRetryDelay?: number };
-  return { type, delay: nextRetryDelay };
+  if (!(error instanceof Error)) return { type: '', delay: null };
+  const type = 'type' in error && typeof error.type === 'string' ? error.type : '';
+  const delay = 'nextRetryDelay' in error && typeof error.nextRetryDelay === 'number' ? error.nextRetryDelay : null;
+  return { type, delay };
 }
