@@ -119,11 +119,11 @@ function requestOverRate(text: string): Finding | undefined {
  * window's name. The latter say more than our estimate, which may be far off for images and PDFs.
  */
 function byCounts(reading: Reading): Finding | undefined {
-  const { text, fill = 0 } = reading;
+  const { text, fill = 0, coded } = reading;
   const counts = countsOf(reading);
-  const isOver = fill >= FULL || (NAMES_WINDOW.test(text) && counts.actual !== undefined);
-  if (!isOver || words.OUTPUT.test(text) || words.BILLING.test(text) || !saysOverflow(text)) return undefined;
-  return overflow('words and counts of an overflow', counts);
+  const isOver = fill >= FULL || (NAMES_WINDOW.test(text) && counts.actual !== undefined && !words.RATE.test(text));
+  const isOther = words.OUTPUT.test(text) || words.BILLING.test(text) || coded(words.RATE_CODE, words.RATE);
+  return isOver && !isOther && saysOverflow(text) ? overflow('words and counts of an overflow', counts) : undefined;
 }
 
 function byRefusedMedia({ text }: Reading): Finding | undefined {

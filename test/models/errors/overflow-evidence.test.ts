@@ -16,6 +16,11 @@ describe('what is too long', () => {
     expect(assess(words).kind).not.toBe('overflow');
   });
 
+  test('two counts of input tokens in a minute are a rate', () => {
+    const text = 'would exceed the rate limit of 80,000 input tokens per minute (current: 95,000 input tokens)';
+    expect(assess(text).cause).toBe('rate_limit');
+  });
+
   test('headers and addresses are told by the status', () => {
     expect(assess('Request Header Fields Too Large', 431).kind).toBe('permanent');
     expect(assess('Request-URI Too Long', 414).kind).toBe('permanent');
