@@ -54,7 +54,7 @@ export class RequestCache {
   }
 }
 
-/** The request piece by piece, in the order in which `projectView` puts them. A replay has no memories, which some presets move to the front. */
+/** The request piece by piece, in the order in which `projectView` puts them: with named blocks the newest memories stand in front. */
 export function requestPieces(
   agent: LabAgent,
   conversation: ReplayedConversation,
@@ -81,11 +81,15 @@ export function requestPieces(
     return { name: entry.id, key: `${entry.id} ${shown} ${reasoning}`, tokens };
   };
   const { rules } = arrangement;
+  const isInFront = ({ slot }: EntryOutline): boolean => agent.view.namedBlocks === true && slot === 'memories';
+  const memories = view.entries.findLast(isInFront);
   const parts = orderView(arrangement, view.summary);
   return [
     { name: 'fixed', key: agent.view.instructions, tokens: estimateTokens(agent.fixed, NO_CALIBRATION) },
-    ...(rules === null ? [] : [ofEntry(rules)]),
-    ...parts.flatMap((part) => (part === 'summary' ? ofSummary(view) : part.entries.map(ofEntry))),
+    ...[rules, memories].flatMap((entry) => (entry == null ? [] : [ofEntry(entry)])),
+    ...parts.flatMap((part) =>
+      part === 'summary' ? ofSummary(view) : part.entries.filter((entry) => !isInFront(entry)).map(ofEntry),
+    ),
   ];
 }
 
