@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AnswerForm } from '../turn/agent-snapshot.ts';
+import { HoldfastClientError } from './errors.ts';
 
 const ERROR = 'must be a zod object or the JSON Schema of an object';
 
@@ -30,4 +31,12 @@ export function schemaOf(form: GivenForm): AnswerForm {
 /** What answers are checked with. */
 export function checkOf(form: GivenForm): z.ZodType {
   return form instanceof z.ZodType ? form : z.fromJSONSchema(form);
+}
+
+export function steersWithForm(): HoldfastClientError {
+  return new HoldfastClientError(
+    'invalid_argument',
+    'conversation.send: a message that steers a running turn has no output of its own',
+    { next: 'Leave `mode` out or make it `queue`: the answer of the next turn then has the form.' },
+  );
 }

@@ -7,7 +7,7 @@ import { readPins } from '../store/log/pins.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/temporal-names.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import { givenForm, schemaOf } from './answer-form.ts';
+import { givenForm, schemaOf, steersWithForm } from './answer-form.ts';
 import type { GivenForm } from './answer-form.ts';
 import {
   absolutePath,
@@ -24,7 +24,6 @@ import type { ConversationChoices, MessageContent, OfConversation, ToSend } from
 import { ThrownByCaller } from './client-context.ts';
 import type { ClientContext } from './client-context.ts';
 import { describeConversation, describeConversations } from './conversation.ts';
-import { HoldfastClientError } from './errors.ts';
 import { messageParts } from './sending/message-parts.ts';
 import { describeEndedTurn, SERVED_COMMAND, waitForEndedTurn } from './outcome.ts';
 import type { Page } from './page.ts';
@@ -290,12 +289,4 @@ export class ConversationMethods {
       return isNamed || !isRungFor ? runs : [...runs, { workflowId, runId: null }];
     });
   }
-}
-
-function steersWithForm(): HoldfastClientError {
-  return new HoldfastClientError(
-    'invalid_argument',
-    'conversation.send: a message that steers a running turn has no output of its own',
-    { next: 'Leave `mode` out or make it `queue`: the answer of the next turn then has the form.' },
-  );
 }
