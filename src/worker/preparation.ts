@@ -16,7 +16,8 @@ export interface DatabaseAddress {
 }
 
 /**
- * One pool for all, and a connection for live text, whose session shows that the worker lives.
+ * One pool for all, a connection for live text, whose session shows that the worker lives, and one that renews the worker's row, so that a
+ * sign of life never waits behind its work.
  * @throws StoreError `database_pooled`
  */
 export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl = null }: DatabaseAddress) {
@@ -35,9 +36,15 @@ export async function openPools({ databaseUrl: url, databaseListenUrl: listenUrl
     silenceLimitMilliseconds,
     keepsSession: true,
   });
+  const sessionDatabase = connectDatabase({
+    url,
+    applicationName: 'holdfast-session',
+    maximumConnections: 1,
+    silenceLimitMilliseconds,
+  });
   /** `false`: every way to Postgres leads through a pooler. */
   const isDirect = !isPooled(liveDatabase);
-  return { database, liveDatabase, isDirect };
+  return { database, liveDatabase, sessionDatabase, isDirect };
 }
 
 /** @throws StoreError `database_pooled`, `database_behind`, `database_differs` */

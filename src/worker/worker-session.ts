@@ -24,6 +24,8 @@ interface SessionDependencies {
   readonly database: Database;
   /** Its one connection holds the worker's lock. */
   readonly liveDatabase: Database;
+  /** Its one connection renews the worker's row. */
+  readonly sessionDatabase: Database;
   /** `false`: a pooler is in between, so there is no lock, and only heartbeats show that this worker died. */
   readonly isDirect: boolean;
   readonly client: Client;
@@ -88,9 +90,9 @@ export class WorkerSession {
 
   /** @returns `null`: Postgres did not answer */
   async #renew(mine: readonly string[] | null): Promise<readonly FreeSession[] | null> {
-    const { database, identity, announced, logger } = this.#dependencies;
+    const { sessionDatabase, identity, announced, logger } = this.#dependencies;
     try {
-      return await renewSession(database, identity, mine, announced);
+      return await renewSession(sessionDatabase, identity, mine, announced);
     } catch (error) {
       logger.debug(describeError(error), 'the worker could not renew its session');
       return null;
