@@ -122,7 +122,8 @@ test('an answer comes in the form of text.format', async () => {
     text: { format },
   });
   // It did not fit, so it was asked for once more.
-  expect(response).toMatchObject({ status: 'completed', text: { format } });
+  expect(response).toMatchObject({ status: 'incomplete', text: { format } });
+  expect(response.incomplete_details).toEqual({ reason: 'output_invalid' });
   expect(response.output.filter(({ type }) => type === 'message')).toHaveLength(2);
   const refused = openai.responses.create({
     model: 'default',

@@ -13,7 +13,11 @@ import type { Asked } from './request.ts';
 
 type Continued = NonNullable<Asked['continued']>;
 
+/** By reason, else by outcome. */
 const STATUS: Readonly<Record<string, string>> = {
+  answer_cut: 'incomplete',
+  call_missing: 'incomplete',
+  output_invalid: 'incomplete',
   completed: 'completed',
   stopped: 'cancelled',
   budget_exhausted: 'incomplete',
@@ -106,7 +110,8 @@ export class StoredResponse {
   /** @param turn the turn that took the message and ended; `null`: it goes on, or none took the message yet */
   #describe(conversation: Conversation, turn: EndedTurn | null, output: readonly OutputItem[]) {
     const open = conversation.waitingMessages > 0 ? 'queued' : 'in_progress';
-    const status = turn === null ? open : (STATUS[turn.outcome] ?? 'failed');
+    const status = turn === null ? open : (STATUS[turn.reason ?? ''] ?? STATUS[turn.outcome] ?? 'failed');
+    const reason = turn?.reason === 'answer_cut' ? 'max_output_tokens' : (turn?.reason ?? turn?.outcome);
     return {
       id: idOf('resp', this.#of),
       object: 'response',
@@ -114,7 +119,7 @@ export class StoredResponse {
       completed_at: status === 'completed' ? secondsOf(turn?.endedAt ?? '') : null,
       status,
       error: status === 'failed' ? { code: turn?.outcome, message: turn?.explanation } : null,
-      incomplete_details: status === 'incomplete' ? { reason: turn?.reason ?? turn?.outcome } : null,
+      incomplete_details: status === 'incomplete' ? { reason } : null,
       model: conversation.agent,
       conversation: { id: this.#of.conversationId },
       output,
