@@ -163,7 +163,7 @@ test('of several calls each is named by show, decided by its name, and the reply
   const watched = (await cli('watch', waiting.short, '--plain')).stdout;
   expect(watched).toContain('deploy waits for your approval (call 1.1.1): 3.1');
   expect(watched).toContain('The agent asks (call 1.1.2): Sure?');
-  expect(watched).toContain('deploy (call 1.1.1): denied.');
+  expect(watched).toMatch(/deploy \(call 1\.1\.1\): denied by \S+\./u);
 });
 
 test('send and compact say that the turn waits for a decision and how to give it; the compaction is made when it has come', async () => {
@@ -186,7 +186,7 @@ test('send and compact say that the turn waits for a decision and how to give it
   expect(lines(await cli('approve', waiting.short)).lines[0]).toBe('Approved call 1.1.0: deploy 6.0');
   const { code, stdout, stderr } = await compacting.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/deploy \(call 1\.1\.0\): approved\.\n[^]*(?:Nothing was compacted|compaction done)/u);
+  expect(stdout).toMatch(/deploy \(call 1\.1\.0\): approved by \S+\.\n[^]*(?:Nothing was compacted|compaction done)/u);
   expect((await endOf(waiting)).outcome).toBe('completed');
   // A queued one starts a turn of its own, after that.
   const queuedBehind = await waitingFor('Call ask_user with {"question": "Sure?"}');

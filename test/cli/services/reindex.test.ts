@@ -82,7 +82,10 @@ test('reindex that is interrupted says so, with exit code 130; what was begun is
     await sql.begin(async (open) => {
       // The command takes longer to start than a transaction may be idle.
       await open`set local idle_in_transaction_session_timeout = 0`;
-      await open`select from search_progress where conversation_id = ${conversationId} for update`;
+      // The row is there or not, by how far an interrupted command came: either way it is waited for.
+      await open`
+        insert into search_progress (conversation_id) values (${conversationId})
+        on conflict (conversation_id) do update set passages = search_progress.passages`;
       await waitUntil('the index is waited for', async () => {
         const waiting = await sql`
           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
