@@ -103,17 +103,18 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   requireFallbacks(setup.configuration);
   // A restarted container has the same process id and host, but must not be taken for its dead predecessor.
   const identity = `${process.pid}@${hostname()}/${randomUUID().slice(0, 8)}`;
-  const { database, liveDatabase, sessionDatabase, isDirect } = await openPools(setup);
+  const pools = await openPools(setup);
+  const { database, liveDatabase } = pools;
   const closers: (() => Promise<unknown>)[] = [
     () => database.end({ timeout: 5 }),
     () => liveDatabase.end({ timeout: 1 }),
-    () => sessionDatabase.end({ timeout: 1 }),
+    () => pools.sessionDatabase.end({ timeout: 1 }),
   ];
   const close = async (): Promise<void> => {
     for (const closer of closers.reverse()) await closer();
   };
   try {
-    await checkDatabase({ database, isDirect }, logger);
+    await checkDatabase(pools, logger);
     observeDatabase(database);
     const connection = await connectWorker(setup.temporal);
     closers.push(() => connection.close());
@@ -129,7 +130,6 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const withTools = withMcpTools(setup, mcp);
     const served = setup.deployment === undefined ? taskQueue : `${taskQueue} ${setup.deployment.buildId}`;
     const announced = { taskQueue: served, offers: offersOf(withTools) };
-    const pools = { database, liveDatabase, sessionDatabase, isDirect };
     const session = new WorkerSession({ ...pools, client, identity, announced, logger });
     closers.push(() => session.end());
     const workers = await createWorkers(withTools, {
