@@ -1,15 +1,12 @@
+import type { ErrorVerdict, MediaCap, RequestSize } from '../model-client.ts';
 import * as words from './other-kinds.ts';
-import { definedOf } from '../../context/policy/defined-of.ts';
-import type { ErrorVerdict, FailureCause, MediaCap, RequestSize } from '../model-client.ts';
-import { codeSaysOverflow, countsOf, isAboutOther, saysOverflow, OVERFLOW_SIGNATURES } from './overflow-words.ts';
+import * as window from './overflow-words.ts';
 import { retryHint } from './retry-hint.ts';
 import { gatherSignals } from './signals.ts';
 import type { ErrorSignals, RawError } from './signals.ts';
 
 /** From this share of the window on, a refusal that nobody understands is taken for an overflow. */
 const NEARLY_FULL = 0.9;
-/** A request that by our own count is over the window is refused for that, whatever its refusal says of a form. */
-const FULL = 1;
 /** Below this share of the window, words alone are no overflow: an estimate is off by a factor of two at most. */
 const NEARLY_EMPTY = 0.5;
 
@@ -17,15 +14,24 @@ const NEARLY_EMPTY = 0.5;
 interface Reading extends ErrorSignals {
   readonly error: RawError;
   readonly status: number | undefined;
-  readonly size: RequestSize | undefined;
-  /** `size` as a share of the window. */
+  /** Share of the window by our own estimate. */
   readonly fill: number | undefined;
+  /** By our own estimate it is over the window: that explains a refusal better than words about a form or bytes. */
+  readonly isOver: boolean;
   readonly wait: { readonly delayMilliseconds?: number };
+  /** The words say that the input is over the window. */
+  readonly overflows: boolean;
+  /** They name the window too. */
+  readonly isNamed: boolean;
+  /** The window or our own count explains a refusal, or it says that the input as a whole is too long. */
+  readonly isExplained: boolean;
+  readonly namesTokens: boolean;
+  readonly signature: ReturnType<typeof window.signatureIn>;
+  readonly counts: window.Counts;
   readonly has: (status: number) => boolean;
-  readonly coded: (...patterns: readonly RegExp[]) => boolean;
+  readonly coded: (pattern: RegExp) => boolean;
 }
 
-/** What a rule finds. */
 type Finding = Omit<ErrorVerdict, 'kind'>;
 
 /**
@@ -35,75 +41,77 @@ type Finding = Omit<ErrorVerdict, 'kind'>;
  * @param size of the refused request, where it is known
  */
 export function classifyError(error: RawError, now: number = Date.now(), size?: RequestSize): ErrorVerdict {
-  const finding = find(error, now, size);
+  const reading = read(error, now, size);
+  const finding =
+    byCode(reading) ??
+    byWait(reading) ??
+    bySignature(reading) ??
+    byCounts(reading) ??
+    byKind(reading, words.REFUSALS) ??
+    byOtherLimit(reading) ??
+    byOverflowWords(reading) ??
+    byFill(reading) ??
+    byStatus(reading);
   const { cause, repair } = finding;
   if (cause === 'overflow' || repair === 'compact') return { kind: 'overflow', ...finding };
   return { kind: repair === 'wait' ? 'retryable' : 'permanent', ...finding };
 }
 
-function find(error: RawError, now: number, size: RequestSize | undefined): Finding {
+function read(error: RawError, now: number, size: RequestSize | undefined): Reading {
   const signals = gatherSignals(error);
+  const { text, codes, statuses } = signals;
   const delayMilliseconds = retryHint(signals, now);
-  const reading: Reading = {
+  const fill = size === undefined ? undefined : size.estimatedTokens / size.window;
+  const overflows = window.saysOverflow(text);
+  const signature = window.signatureIn(text);
+  const isOver = fill !== undefined && fill >= 1;
+  const isNamed = overflows && window.NAMES_WINDOW.test(text);
+  return {
     ...signals,
     error,
-    status: signals.statuses[0],
-    size,
-    fill: size === undefined ? undefined : size.estimatedTokens / size.window,
+    status: statuses[0],
+    fill,
+    isOver,
     wait: delayMilliseconds === undefined ? {} : { delayMilliseconds },
-    has: (status) => signals.statuses.includes(status),
-    coded: (...patterns) => [...signals.codes].some((code) => patterns.some((pattern) => pattern.test(code))),
+    overflows,
+    isNamed,
+    isExplained: isOver || isNamed || window.INPUT_TOO_LONG.test(text),
+    namesTokens: /token|jeton|токен|トークン|토큰/.test(text),
+    signature,
+    counts: signature?.counts ?? window.countsOf(text),
+    has: (status) => statuses.includes(status),
+    coded: (pattern) => [...codes].some((code) => pattern.test(code)),
   };
-  return (
-    byCode(reading) ??
-    byWait(reading) ??
-    bySignature(reading) ??
-    byCounts(reading) ??
-    byRefusedMedia(reading) ??
-    byAccount(reading) ??
-    byOtherKind(reading) ??
-    byOverflowWords(reading) ??
-    byFill(reading) ??
-    byStatus(reading)
-  );
 }
 
-function stop(cause: FailureCause, evidence: string): Finding {
-  return { cause, repair: 'stop', evidence };
-}
-
-const NO_MONEY = stop('billing', 'credit, quota or payment');
+const NO_MONEY: Finding = { cause: 'billing', repair: 'stop', evidence: 'credit, quota or payment' };
 
 function byCode(reading: Reading): Finding | undefined {
-  const { codes, coded } = reading;
-  if (![...codes].some(codeSaysOverflow) || coded(words.RATE_CODE, words.RATE)) return undefined;
-  return bySignature(reading) ?? overflow('a code of an overflow', countsOf(reading));
+  const { codes, coded, counts, has } = reading;
+  // "Token limit" beside a 429 is as likely one of a minute.
+  const isCoded = [...codes].some((code) => window.codeSaysOverflow(code) && !(has(429) && code.startsWith('token')));
+  if (!isCoded || coded(words.RATE)) return undefined;
+  return overflow('a code of an overflow', counts);
 }
 
 /** A refusal that passes by itself, whatever its words say; before it only what its code or status calls money or a key. */
 function byWait(reading: Reading): Finding | undefined {
   const { text, wait, has, coded, status } = reading;
-  if (has(402) || coded(words.BILLING_CODE, words.BILLING)) return NO_MONEY;
-  const isKeyRefused = (has(401) && !namesOverflow(reading)) || coded(words.KEY_CODE);
-  if (isKeyRefused) return stop('authentication', 'the key was refused');
-  const limited = has(429) || coded(words.RATE_CODE, words.RATE) || words.RATE.test(text);
+  if (has(402) || coded(words.BILLING)) return NO_MONEY;
+  const isOverflow = reading.overflows || reading.signature !== undefined;
+  if ((has(401) && !isOverflow) || coded(words.KEY_CODE))
+    return { cause: 'authentication', repair: 'stop', evidence: 'the key was refused' };
+  const isLimit = has(429) || coded(words.RATE) || words.RATE.test(text);
   const overRate = requestOverRate(text);
   if (overRate !== undefined) return overRate;
-  if (wait.delayMilliseconds !== undefined) {
-    const evidence = `a retry hint${limited ? ' of a limit' : ''}`;
-    return { cause: limited ? 'rate_limit' : 'outage', repair: 'wait', ...wait, evidence };
-  }
+  if (wait.delayMilliseconds !== undefined && isLimit)
+    return { cause: 'rate_limit', repair: 'wait', ...wait, evidence: 'a retry hint of a limit' };
+  if (wait.delayMilliseconds !== undefined) return outage(reading, 'a retry hint');
   if (has(429)) {
-    const money = words.BILLING.test(text) && !coded(words.RATE_CODE, words.RATE) && !/rate limit/.test(text);
+    const money = words.BILLING.test(text) && !coded(words.RATE) && !text.includes('rate limit');
     return money ? NO_MONEY : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
   }
-  return has(529) || (status === 503 && !namesOverflow(reading))
-    ? { cause: 'outage', repair: 'wait', evidence: `HTTP ${status}` }
-    : undefined;
-}
-
-function namesOverflow(reading: Reading): boolean {
-  return bySignature(reading) !== undefined || saysOverflow(reading.text);
+  return has(529) || (status === 503 && !isOverflow) ? outage(reading, `HTTP ${status}`) : undefined;
 }
 
 /** A request larger than what a minute allows never goes through, however long one waits (Groq's 413). */
@@ -114,133 +122,83 @@ function requestOverRate(text: string): Finding | undefined {
   return { cause: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
 }
 
-/**
- * Nothing explains a refusal better than its request being over the window: by our own count, or by two counts beside the
- * window's name. The latter say more than our estimate, which may be far off for images and PDFs.
- */
-function byCounts(reading: Reading): Finding | undefined {
-  const { text, fill = 0, coded } = reading;
-  const counts = countsOf(reading);
-  const isOver = fill >= FULL || (NAMES_WINDOW.test(text) && counts.actual !== undefined && !words.RATE.test(text));
-  const isOther = words.OUTPUT.test(text) || words.BILLING.test(text) || coded(words.RATE_CODE, words.RATE);
-  return isOver && !isOther && saysOverflow(text) ? overflow('words and counts of an overflow', counts) : undefined;
-}
-
-function byRefusedMedia({ text }: Reading): Finding | undefined {
-  if (!words.MEDIA_REFUSED.test(text)) return undefined;
-  return { cause: 'media_refused', repair: 'drop_media', evidence: 'words: media not supported' };
-}
-
-function bySignature({ text }: Reading): Finding | undefined {
-  for (const { vendor, pattern } of OVERFLOW_SIGNATURES) {
-    const match = pattern.exec(text);
-    if (match === null) continue;
-    const { groups = {} } = match;
-    const count = (name: string): number | undefined => (groups[name] === undefined ? undefined : Number(groups[name]));
-    const [limit, sent, output = 0] = [count('limit'), count('input'), count('output')];
-    const actual = count('actual') ?? (sent && sent + output);
-    const input = actual !== undefined && output > 0 ? actual - output : undefined;
-    return overflow(`signature of ${vendor}`, definedOf({ actual, input, limit, window: limit }));
-  }
-  return undefined;
+function bySignature({ signature }: Reading): Finding | undefined {
+  return signature && overflow(`signature of ${signature.vendor}`, signature.counts);
 }
 
 /** An overflow; when the input alone fits, a lower maximum output is the smaller repair. */
-function overflow(
-  evidence: string,
-  { input = Infinity, ...counts }: Pick<ErrorVerdict, 'actual' | 'limit' | 'window'> & { readonly input?: number } = {},
-): Finding {
+function overflow(evidence: string, { input = Infinity, ...counts }: window.Counts = {}): Finding {
   const room = (counts.limit ?? 0) - input;
   if (room > 0) return { cause: 'overflow', repair: 'lower_max_tokens', maximumOutput: room, ...counts, evidence };
   return { cause: 'overflow', repair: 'compact', ...counts, evidence };
 }
 
-function byAccount({ text, has, coded }: Reading): Finding | undefined {
-  if (words.BILLING.test(text)) return NO_MONEY;
-  const overflows = saysOverflow(text);
-  if ((coded(words.RATE_CODE, words.RATE) && !overflows) || words.RATE.test(text))
-    return { cause: 'rate_limit', repair: 'wait', evidence: 'words of a rate limit' };
-  if (has(404) && !overflows) return stop('not_found', 'HTTP 404');
-  return has(403) && !overflows ? stop('permission', 'HTTP 403') : undefined;
+/** Our own count, or two counts beside the window's name: the latter also where our estimate is far off, as for PDFs. */
+function byCounts({ text, isOver, overflows, isNamed, counts, coded }: Reading): Finding | undefined {
+  const isCounted = isNamed && counts.actual !== undefined && !words.RATE.test(text);
+  const isOther = words.OUTPUT.test(text) || words.BILLING.test(text) || coded(words.RATE);
+  return overflows && (isOver || isCounted) && !isOther
+    ? overflow('words and counts of an overflow', counts)
+    : undefined;
 }
 
-const NAMES_INPUT = /\bcontext\b|\bprompt\b|convers|kv[ -]cache/;
-const NAMES_WINDOW =
-  /context (?:window|length|size|limit)|\bkv\b|\bn_ctx|max[_ ]?seq|(?:prompt|input) tokens|prompt is too/;
+function byKind(reading: Reading, kinds: readonly words.Kind[]): Finding | undefined {
+  const codes = reading.overflows ? [] : [...reading.codes, `http ${reading.status}`];
+  const about = [reading.text, ...codes].join('\n');
+  const kind = kinds.find(({ pattern, unless }) => pattern.test(about) && !(unless !== undefined && reading[unless]));
+  return kind && { cause: kind.cause, repair: kind.repair ?? 'stop', evidence: `words: ${kind.cause}` };
+}
 
 /** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
-function byOtherKind(reading: Reading): Finding | undefined {
-  const { text, codes, coded, fill = 0 } = reading;
-  const about = `${text}\n${[...codes].join('\n')}`;
-  const tokens = /tokens?\b|token|jeton|токен|トークン|토큰/.test(text);
+function byOtherLimit(reading: Reading): Finding | undefined {
+  const { text, coded, isExplained, overflows, namesTokens } = reading;
   if (words.OUTPUT.test(text)) return byOutput(reading);
-  const overflows = saysOverflow(text) && (tokens || NAMES_INPUT.test(text));
-  if (words.MESSAGE_COUNT.test(text) && !tokens)
-    return { cause: 'too_many_messages', repair: 'compact', evidence: 'a cap on the number of messages' };
-  const other = words.OTHER_KINDS.find(([, pattern]) => pattern.test(about))?.[0];
-  if (other === 'thinking_refused') return { cause: other, repair: 'drop_thinking', evidence: 'words about thinking' };
-  if (other !== undefined) return stop(other, `words: ${other}`);
-  const isExplained = fill >= FULL || (overflows && NAMES_WINDOW.test(text));
-  if (!isExplained && words.ONE_FIELD.test(about)) return stop('invalid_request', 'words about one field');
-  if (fill >= FULL) return undefined;
-  if (overflows && !/\bbytes\b|\d ?[kmg]i?b\b|per image|\d ?px\b|pixel/.test(text)) return undefined;
+  const kind = byKind(reading, words.OTHER_LIMITS);
+  if (kind !== undefined || isExplained) return kind;
   const media = words.MEDIA_SIZE.test(text);
-  const each = media && /per (?:image|file|document|attachment)/.test(text);
-  if (!each && (tokens || !(media || words.BYTES.test(text) || coded(/too ?large/)))) return undefined;
-  const cap = mediaCapIn(text, media);
+  const isBytes = words.BYTES.test(text) || coded(/too ?large/);
+  if (overflows && !isBytes && !media) return undefined;
+  const isEach = media && /per (?:image|file|document|attachment)/.test(text);
+  if (!isEach && (namesTokens || !(media || isBytes))) return undefined;
+  const mediaCap = mediaCapIn(text, media);
   const evidence = 'a limit on media or bytes';
-  return { cause: 'payload_too_large', repair: 'drop_media', ...(cap && { mediaCap: cap }), evidence };
+  return { cause: 'payload_too_large', repair: 'drop_media', ...(mediaCap && { mediaCap }), evidence };
 }
 
 /** The input beside a limit on the output: then their sum is meant. */
 const BESIDE_OUTPUT =
-  /prompt|\binputs?\b(?! should)|messages already|\brequest has|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
+  /prompt|\binputs?\b(?! should)|messages already|\brequest has|tokens in request|too (?:big|large|long) for|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
 
-function byOutput(reading: Reading): Finding | undefined {
-  const { text } = reading;
-  // vLLM computes the maximum from what the input leaves free, and complains when that is negative.
-  if (/(?:at least 1|greater than 0|positive).{0,40}-\d|-\d+ (?:must|should)/.test(text))
-    return overflow('a negative maximum output beside the input');
+function byOutput({ text }: Reading): Finding | undefined {
   if (BESIDE_OUTPUT.test(text)) return undefined;
-  const counts = [...text.matchAll(/(?<![\d.])\d{2,9}(?![\d.]*\d)/g)].map(Number).filter((count) => count > 16);
-  if (counts.length === 0) return stop('output_too_large', 'a limit on the output alone');
-  const limit = Math.min(...counts);
   const evidence = 'a limit on the output alone';
+  const counts = window.countsIn(text, 17);
+  if (counts.length === 0) return { cause: 'output_too_large', repair: 'stop', evidence };
+  const limit = Math.min(...counts);
   return { cause: 'output_too_large', repair: 'lower_max_tokens', limit, maximumOutput: limit, evidence };
 }
 
-/** They are about the request line, its headers or its form. */
-const NEVER_OVERFLOW = new Set([405, 408, 410, 411, 414, 415, 431]);
-/** Nouns that mean a body or a field as often as the input. */
-const VAGUE_INPUT = /\b(?:requests?|messages?|texts?|quer(?:y|ies)|chat)\b/g;
-
-function byOverflowWords(reading: Reading): Finding | undefined {
-  const { text, fill, status = 0 } = reading;
-  const counts = countsOf(reading);
+function byOverflowWords({ text, fill, status = 0, counts }: Reading): Finding | undefined {
   const isCounted = counts.actual !== undefined;
-  if (NEVER_OVERFLOW.has(status) || (fill !== undefined && fill < NEARLY_EMPTY && !isCounted)) return undefined;
+  // These statuses are about the request line, its headers or its form.
+  if ([405, 408, 410, 411, 414, 415, 431].includes(status)) return undefined;
+  if (fill !== undefined && fill < NEARLY_EMPTY && !isCounted) return undefined;
   // A 413 is about bytes as often as about tokens.
   const mayFit = (fill ?? (status === 413 ? 0 : 1)) < NEARLY_FULL;
-  if (!saysOverflow(mayFit ? text.replaceAll(VAGUE_INPUT, ' ') : text)) return undefined;
+  if (!window.saysOverflow(mayFit ? window.withoutVague(text) : text)) return undefined;
   if (status >= 500 && !isCounted && words.OUTAGE.test(text.replaceAll(words.WRAPPER, ''))) return undefined;
   return overflow('words: the input is over the window', counts);
 }
 
 /** Nobody knows what it means, and the request nearly fills the window: it costs the turn's one recovery to find out. */
-function byFill({ fill = 0, status, error, text, coded }: Reading): Finding | undefined {
-  if (fill < NEARLY_FULL) return undefined;
+function byFill({ fill = 0, isOver, status, error, text, coded }: Reading): Finding | undefined {
   const isVague = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
+  if (fill < NEARLY_FULL || !isVague) return undefined;
   const isKnown =
-    fill < FULL &&
-    (coded(words.OUTAGE_CODE, words.OUTAGE) ||
-      [words.OUTAGE, words.ABOUT_FORM].some((known) => known.test(text)) ||
-      isAboutOther(text));
-  if (!isVague || isKnown) return undefined;
+    coded(words.OUTAGE) || words.OUTAGE.test(text) || words.ABOUT_FORM.test(text) || window.isAboutOther(text);
+  if (isKnown && !isOver) return undefined;
   return overflow(`an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
 }
-
-/** Not served now, but later: request timeout, conflict, too early. */
-const PASSING = new Set([408, 409, 425]);
 
 function outage({ wait }: Reading, evidence: string): Finding {
   return { cause: 'outage', repair: 'wait', ...wait, evidence };
@@ -250,24 +208,23 @@ function byStatus(reading: Reading): Finding {
   const { status, error, text, coded } = reading;
   if (status === 413)
     return { cause: 'payload_too_large', repair: 'drop_media', mediaCap: { unit: 'bytes' }, evidence: 'HTTP 413' };
-  if (status !== undefined && status !== 501 && (status >= 500 || PASSING.has(status)))
+  // Not served now, but later: request timeout, conflict, too early.
+  if (status !== undefined && status !== 501 && (status >= 500 || [408, 409, 425].includes(status)))
     return outage(reading, `HTTP ${status}`);
   if (error.headers['x-should-retry'] === 'true') return outage(reading, 'the server asks for a retry');
   if (status === undefined || status < 400) {
-    if (coded(words.OUTAGE_CODE, words.OUTAGE) || words.OUTAGE.test(text))
-      return outage(reading, 'an outage in the body');
-    // A stream that ends with words that nobody knows is as likely a crash as anything.
+    if (coded(words.OUTAGE) || words.OUTAGE.test(text)) return outage(reading, 'an outage in the body');
     if (error.streamed && !coded(/invalid|bad ?request/)) return outage(reading, 'an unknown event in the stream');
-    return stop('unknown', 'unrecognised');
   }
-  return stop(status === 400 || status === 422 ? 'invalid_request' : 'unknown', `unrecognised HTTP ${status}`);
+  const isRefused = status === 400 || status === 422;
+  return { cause: isRefused ? 'invalid_request' : 'unknown', repair: 'stop', evidence: `unrecognised HTTP ${status}` };
 }
 
 /** The cap on all media together; none for a limit on the size of each. */
-export function mediaCapIn(text: string, media: boolean): MediaCap | undefined {
+function mediaCapIn(text: string, media: boolean): MediaCap | undefined {
   if (!media) return { unit: 'bytes' };
   const number = /too many|number of|\b\d{1,4} ?(?:images?|image\(s\)|files?|documents?|attachments?)\b/.test(text);
   if (!number || /pixel|\bpx\b|dimension|\bpages?\b|\bbytes?\b|\d ?[kmg]i?b\b|resolution/.test(text)) return undefined;
-  const counts = [...text.matchAll(/(?<![\d.,_a-z])\d{1,4}(?![\d.,]*\d)/g)].map(Number).filter((count) => count > 0);
+  const counts = window.countsIn(text, 1).filter((count) => count < 10_000);
   return { unit: 'parts', ...(counts.length > 0 && { maximum: Math.min(...counts) }) };
 }

@@ -1,6 +1,5 @@
 import type { MediaLimits, ModelLimits } from '../../context/plan/plan.ts';
 import type { ErrorVerdict } from '../model-client.ts';
-import { isNear } from './overflow-words.ts';
 
 /** A smaller number was misread: no model that agents are used with has less. Tokens. */
 const SMALLEST_WINDOW = 1_000;
@@ -19,8 +18,9 @@ export function windowToLearn(
   if (verdict.kind !== 'overflow' || verdict.window === undefined) return undefined;
   const { window, actual } = verdict;
   if (window < SMALLEST_WINDOW || window >= known.window) return undefined;
-  const counted = (actual ?? 0) > window && isNear(actual, { estimatedTokens: estimatedInput });
-  return counted || window >= estimatedInput * PLAUSIBLE_SHARE ? window : undefined;
+  // Counts of provider and estimate are further apart only when one was misread or is about something else.
+  const isNear = actual !== undefined && actual < estimatedInput * 2 && actual > estimatedInput / 2;
+  return (isNear && actual > window) || window >= estimatedInput * PLAUSIBLE_SHARE ? window : undefined;
 }
 
 /** What errors of a server taught about a model; `null`: nothing. */
@@ -44,15 +44,12 @@ export function withLearnedLimits(limits: ModelLimits, learned: Partial<LearnedL
     ...(mediaParts !== null && { parts: mediaParts }),
     ...(mediaBytes !== null && { bytes: mediaBytes }),
   };
-  const known = {
-    ...limits,
-    ...(Object.keys(maximumMedia).length > 0 && { maximumMedia }),
-  };
+  const known = { ...limits, ...(Object.keys(maximumMedia).length > 0 && { maximumMedia }) };
   if (tokens === null || tokens >= limits.window) return known;
   return {
     ...known,
     window: tokens,
     maximumOutput: Math.min(limits.maximumOutput, tokens),
-    ...(limits.maximumInput === undefined ? {} : { maximumInput: Math.min(limits.maximumInput, tokens) }),
+    ...(limits.maximumInput !== undefined && { maximumInput: Math.min(limits.maximumInput, tokens) }),
   };
 }

@@ -2,8 +2,6 @@
 const HEAD_READ = 3_000;
 const TAIL_READ = 1_000;
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', '#39': "'" };
-
 /** 128,000 · 128.000 · 128 000 · 128'000 · 128_000, the same separator each time; not a version nor a decimal. */
 const GROUPED = /(?<![\w.,'-])\d{1,3}(?:([ ,.'_])\d{3}(?:\1\d{3})*|(?:,\d\d)+,\d{3})(?!\d|[.,'_]\d)/g;
 /** 128k, 1.2M, 140 Ki, 12.8万, 128 thousand; not the 32k of `gpt-4-32k`. */
@@ -39,10 +37,7 @@ export function withoutMarkup(page: string): string {
   return readPart(page)
     .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
     .replaceAll(/<[/?]?[a-z!][^<>]{0,500}>/gi, ' ')
-    .replaceAll(
-      /&(#\d{1,6}|[a-z\d]{2,7});/g,
-      (whole, name: string) => ENTITIES[name] ?? (/sp\d*$|^#8\d/.test(name) ? ' ' : whole),
-    )
+    .replaceAll(/&(?:#\d{1,6}|[a-z\d]{2,7});/g, ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
 }

@@ -1,15 +1,25 @@
-import type { FailureCause } from '../model-client.ts';
+import type { FailureCause, Repair } from '../model-client.ts';
+
+/** A refusal that its words, codes or status tell. */
+export interface Kind {
+  readonly cause: FailureCause;
+  /** Default: the turn ends. */
+  readonly repair?: Repair;
+  readonly pattern: RegExp;
+  /** Words of an overflow, the window's name or our own count that explain the refusal better. */
+  readonly unless?: 'isExplained' | 'namesTokens';
+}
 
 /** Money. Both this and rates also speak of tokens and limits, so they are read before any word of an overflow. */
 export const BILLING =
-  /\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|\bspend|\bprepaid\b|\bwallet\b|\bpaid\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrear|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
+  /insufficient ?quota|spend ?limit|\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|\bspend|\bprepaid\b|\bwallet\b|\bpaid\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrear|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
 
 /** Requests or tokens per time. */
 export const RATE =
-  /rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/;
+  /^(?:requests|tokens)$|resource ?exhausted|request ?limit|rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/;
 
 export const OUTAGE =
-  /context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration/;
+  /^(?:internal|api error)$|insufficient system resource|context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration/;
 
 /** What a gateway puts before the words of another server. */
 export const WRAPPER = /internal (?:server )?error|server error|bad gateway|upstream (?:error|request)|unexpectedly/g;
@@ -17,7 +27,7 @@ export const WRAPPER = /internal (?:server )?error|server error|bad gateway|upst
 const MEDIA = String.raw`(?:\bimages?\b(?! (?:siz|format|dimension|type))|image_url|image\(s\)|\bvision\b|multi-?modal|\bpdfs?\b|\baudio\b|\bvideos?\b|input_image)`;
 
 /** The model takes no media: routers say it with 404, llama.cpp with 500. */
-export const MEDIA_REFUSED = new RegExp(
+const MEDIA_REFUSED = new RegExp(
   String.raw`${MEDIA}[^.;\n]{0,40}\b(?:not (?:supported|enabled|allowed|accepted|available)|unsupported|only supported|cannot be used)|\b(?:not? (?:support|accept|allow|handle|have)|unsupported|cannot (?:read|see|take|process)|not a|unknown variant)[^.;\n]{0,40}${MEDIA}|support image input|at most 0 ${MEDIA}|\bmmproj\b`,
 );
 
@@ -30,11 +40,11 @@ export const MEDIA_SIZE =
 export const BYTES =
   /\bbytes?\b|\d ?[kmg]i?b\b|request body.{0,20}(?:too|large|size|exceed|limit|big)|payload|entity too large|request_?too_?large|request size|message size|message larger|content[-_ ]length|請求體/;
 
-export const MESSAGE_COUNT =
+const MESSAGE_COUNT =
   /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+ (?:messages|turns)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;
 
 /** One field, list, tool or grammar of the request has a limit of its own. */
-export const ONE_FIELD = new RegExp(
+const ONE_FIELD = new RegExp(
   [
     // Units that no window is counted in.
     String.raw`\bcharacters?\b|\bchars\b|string (?:is )?too long|string (?:with|should)|array too long|\d (?:items|elements|entries|levels|inputs|properties)\b|nesting|recursion|\bdepth\b`,
@@ -49,34 +59,50 @@ export const ONE_FIELD = new RegExp(
   ].join('|'),
 );
 
-/** Contexts of sessions, programs and values. */
-const OTHER_CONTEXT =
-  /(?<!token[- ])(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context(?:['".:]|$)(?!.*(?:token|window|length))|quoted out of context/;
+/** What the account, its rates and its model forbid, in this order. */
+export const REFUSALS: readonly Kind[] = [
+  { cause: 'media_refused', repair: 'drop_media', pattern: MEDIA_REFUSED },
+  { cause: 'billing', pattern: BILLING },
+  { cause: 'rate_limit', repair: 'wait', pattern: RATE },
+  { cause: 'not_found', pattern: /^http 404$/m },
+  { cause: 'permission', pattern: /^http 403$/m },
+];
 
-/** Kinds told by their words alone, in this order; each ends the turn or leaves something out of the request. */
-export const OTHER_KINDS: readonly (readonly [cause: FailureCause, pattern: RegExp])[] = [
-  [
-    'thinking_refused',
-    /verified to generate reasoning summar|reasoning\.?summar[a-z]{0,5}\b.{0,60}(?:not|un)[ -]?support|(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/,
-  ],
-  [
-    'authentication',
-    /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|authentication failed|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/,
-  ],
-  ['permission', /(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/],
-  [
-    'content_filter',
-    /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|敏感|安全检测|违规/,
-  ],
-  ['invalid_request', OTHER_CONTEXT],
+/** Limits on parts of a request, and refusals for what it says, in this order. */
+export const OTHER_LIMITS: readonly Kind[] = [
+  { cause: 'too_many_messages', repair: 'compact', pattern: MESSAGE_COUNT, unless: 'namesTokens' },
+  {
+    cause: 'thinking_refused',
+    repair: 'drop_thinking',
+    pattern:
+      /verified to generate reasoning summar|reasoning\.?summar[a-z]{0,5}\b.{0,60}(?:not|un)[ -]?support|(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/,
+  },
+  {
+    cause: 'authentication',
+    pattern:
+      /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|authentication failed|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/,
+  },
+  {
+    cause: 'permission',
+    pattern: /(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/,
+  },
+  {
+    cause: 'content_filter',
+    pattern:
+      /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|敏感|安全检测|违规/,
+  },
+  {
+    cause: 'invalid_request',
+    // Contexts of sessions, programs and values.
+    pattern:
+      /(?<!token[- ])(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context(?:['".:]|$)(?!.*(?:token|window|length))|quoted out of context/,
+  },
+  { cause: 'invalid_request', pattern: ONE_FIELD, unless: 'isExplained' },
 ];
 
 /** A complaint about the form of a request, whose size it does not name: it is understood well enough to compact nothing. */
 export const ABOUT_FORM =
   /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|allowed|valid|exist)|supported|recognized|implemented|is invalid|expired|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
 
-/** Codes, besides those that hold the words above. */
-export const BILLING_CODE = /insufficient ?quota|spend ?limit/;
-export const RATE_CODE = /^(?:requests|tokens)$|resource ?exhausted|request ?limit/;
+/** Codes of a refused key. */
 export const KEY_CODE = /authentication|invalid ?api ?key|unauthori[sz]ed|unauthenticated|invalid ?token|access ?token/;
-export const OUTAGE_CODE = /^(?:internal|api error)$|insufficient system resource/;

@@ -1,16 +1,27 @@
-import type { ErrorVerdict, RequestSize } from '../model-client.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import type { ErrorVerdict } from '../model-client.ts';
 import { OUTAGE, OUTPUT, RATE } from './other-kinds.ts';
-import type { ErrorSignals } from './signals.ts';
+
+/** Numbers that an overflow names. Tokens. */
+export type Counts = Pick<ErrorVerdict, 'actual' | 'limit' | 'window'> & { readonly input?: number };
 
 /**
  * Words of overflows that no signature knows, by concept, with the stems of other languages: a window that is named, what was
  * sent, and that it is too much.
  */
 const WINDOW =
-  /context(?!_management)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size|conversation|chat|thread)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|kontext|contesto|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|बातचीत|สนทนา|model max|最大长度|最大長|\btensor\b|dimension (?:size|\d)|session_len/;
+  /context(?!_management| deadline| cancel)|(?:\b|_)ctx|\bkv\b|kv[ _-]cache|\bwindow\b|(?:max_?)?(?:model|seq(?:uence)?|input|prompt|total)_?len|(?:model|sequence|prompt|input|token|maximum|size|conversation|chat|thread)(?:'s)? (?:length|limit|capacity|budget|window)|position embeddings|rope limit|n_past|kontext|contesto|контекст|コンテキスト|上下文|컨텍스트|ngữ cảnh|konteks|السياق|संदर्भ|bağlam|बातचीत|สนทนา|model max|最大长度|最大長|\btensor\b|dimension (?:size|\d)|session_len/;
+
+/** Whoever names one of these means the window. */
+export const NAMES_WINDOW =
+  /context (?:window|length|size|limit)|\bkv\b|\bn_ctx|max[_ ]?seq|(?:prompt|input) tokens?\b|prompt is too|out of tokens|token limit exceed|prefill/;
+
+/** The input as a whole is too long, in whatever unit. */
+export const INPUT_TOO_LONG =
+  /(?<!(?:system|embedding|audio|in the) )\b(?:prompt|input|conversation|message)s?(?: text| tokens?| token ids)?(?: is| are| has)? (?:too (?:long|large|big)|exceeds?)/;
 
 const INPUT =
-  /prompts?\b|prompt_|\binputs?\b(?! should)|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten|ввод|内容|プロンプト|\btexto\b/;
+  /prompts?\b|prompt_|\binputs?\b(?! should)|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten|ввод|内容|プロンプト|\btexto\b|\bcontent\b/;
 
 const TOKEN = /\btok(?:en)?s?\b|_tokens?|ktok|tokeny|tokenów|jetons?\b|token|токен|トークン|토큰|令牌|positions\b/;
 
@@ -20,9 +31,9 @@ const TOO_LONG =
 
 /** Said of the window itself, these are enough too. */
 const USED_UP =
-  /\bfull\b|exhaust|out of (?:room in .{0,20})?(?:\w+ )?(?:context|ctx|window)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|too small for|free space|shift|reached|\bhit\b|alcanz|atteint|raggiunt|erreicht|atingid|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|収まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
+  /\bfull\b|exhaust|out of (?:room in .{0,20})?(?:\w+ )?(?:context|ctx|window|tokens)|no (?:\w+ ){0,2}(?:room|space|context|window) (?:left|remain|free|available)|no more context|no context left|(?:zero|0|no) (?:\w+ ){0,3}remain|remain\w*(?: context)?(?: tokens)? ?[:=]? ?(?:is )?(?:0\b|zero|none)|insufficient|not enough|too small for|free space|shift|reached|\bhit\b|alcanz|atteint|raggiunt|erreicht|atingid|blown|used up|fills?\b|saturat|satur|\bvoll\b|lleno|llena|pieno|cheio|переполн|上限|限制|収まり|한도|\bover\b|beyond|\babove\b|smaller than|acima|dolu\b|über de/;
 
-/** With numbers in it, these are. */
+/** With numbers beside it, these are. */
 const LIMITED =
   /limit|maximum|\bmax|only|up to|\bunder\b|must|below|within|allow|support|budget|fail|reject|cannot|insufficient|stops at|at once|at a time|\bsum\b|space for|is all|höchstens|maximal|erlaubt|au plus|alors que|máx|mas |massimo|limite|límite|maar|больш|最多|最大|лимит|максим|최대|en fazla|najwyżej|mask?simal/;
 
@@ -30,7 +41,7 @@ const LIMITED =
 const SUBJECT =
   /(?<!\S)((?:[^\s;:]*[^\s;:.] ){1,5})(?:too (?:long|large|big|many)|exceed|(?:long|larg|great|bigg)er than)/g;
 const INPUT_SUBJECT =
-  /prompt|input|tok(?:en)?s\b|\btok(?:en)?\b|convers|thread|\btext|sequence|\bseq|messages?\b|history|\brequest\b|\bsum\b|model|body|chat|prefix|\b(?:you|it|we|they|i)\b/;
+  /prompt|input|tok(?:en)?s\b|\btok(?:en)?\b|convers|thread|\btext|sequence|\bseq|messages?\b|history|\brequest\b|\bsum\b|model|body|chat|prefix|^content|your content|\b(?:you|it|we|they|i)\b/;
 /** Words that name no thing. */
 const NO_THING =
   /^(?:\W*|.*\d.*|\w|an?|the|be|is|are|was|were|has|have|had|not|and|or|by|of|to|in|on|at|if|as|for|so|may|can|far|much|than|but|its|your|our|which|that|this|those|these|there|would|will|could|must|should|cannot|length|size|number|count|limit|what|become|total|already|been|does|because|reject(?:ed)?|error|invalid|failed|maximum)$/;
@@ -43,7 +54,7 @@ export function isAboutOther(text: string): boolean {
   return subjects.some((words) => words.split(/\s+/).some((word) => !NO_THING.test(word)));
 }
 
-const SMALL_NUMBER = /(?<![\w.-])\d{1,3}(?![\d.,%]*\d|\w)/;
+const SMALL_NUMBER = /(?<![\w.-])(?![45]\d\d\b)\d{1,3}(?![\d.,%]*\d|\w)/;
 
 /** A refusal that says that the input is over the window. */
 export function saysOverflow(given: string): boolean {
@@ -63,21 +74,22 @@ export function saysOverflow(given: string): boolean {
   return token || (second !== undefined && (window || (input && /len(?:gth)?\b|long|size/.test(text))));
 }
 
-/** Codes of an overflow that are no words: Zhipu's and MiniMax's. */
-const NUMBERED_CODE = /^(?:1261|1039)$/;
-const ABOUT_INPUT = /\b(?:prompt|input|conversation|tokens?|(?:content|message|text) (?:length|too))\b/;
-const PAST_LIMIT = /exceed|over|reached|exhausted|full|too ?(?:long|large|many)|out of|(?:limit|length error)$/;
-
-/** A code that names what is over the window, and that it is. */
-export function codeSaysOverflow(code: string): boolean {
-  if (NUMBERED_CODE.test(code)) return true;
-  return (WINDOW.test(code) || ABOUT_INPUT.test(code)) && PAST_LIMIT.test(code) && !OTHER_LIMIT.test(code);
+/** Without the nouns that mean a body or a field as often as the input. */
+export function withoutVague(text: string): string {
+  return text.replaceAll(/\b(?:requests?|messages?|texts?|contents?|quer(?:y|ies)|chat)\b ?/g, '');
 }
 
 const OTHER_LIMIT = new RegExp([OUTPUT, RATE, OUTAGE].map(({ source }) => source).join('|'));
 
+/** A code that names what is over the window, and that it is; the numbers are Zhipu's and MiniMax's. */
+export function codeSaysOverflow(code: string): boolean {
+  if (/^(?:1261|1039)$/.test(code)) return true;
+  const isNamed = /(?:input|context|tokens?) (?:limit|length error)/.test(code);
+  return (isNamed || (saysOverflow(code) && !/request|payload/.test(code))) && !OTHER_LIMIT.test(code);
+}
+
 /** Counts of an overflow that no signature names, of its words and properties: of two numbers the larger was sent. */
-export function countsOf({ text }: ErrorSignals): Pick<ErrorVerdict, 'actual' | 'limit' | 'window'> {
+export function countsOf(text: string): Counts {
   const counts = countsIn(text);
   const [first = 0, second = 0] = counts;
   if (counts.length !== 2 || first === second) return {};
@@ -86,65 +98,43 @@ export function countsOf({ text }: ErrorSignals): Pick<ErrorVerdict, 'actual' | 
   return { actual: Math.max(first, second), limit, ...(!OUTPUT.test(text) && { window: limit }) };
 }
 
-/** Counts of provider and estimate are further apart only when one was misread or is about something else. */
-const PLAUSIBLE_FACTOR = 2;
-
-/** Whether a count of the provider may be that of our own request. */
-export function isNear(actual: number | undefined, size: Pick<RequestSize, 'estimatedTokens'> | undefined): boolean {
-  if (actual === undefined || size === undefined) return false;
-  const ratio = actual / size.estimatedTokens;
-  return ratio < PLAUSIBLE_FACTOR && ratio > 1 / PLAUSIBLE_FACTOR;
-}
-
-function countsIn(text: string): readonly number[] {
-  const digits = [...text.matchAll(/(?<![a-z\d._-]|(?<!\d)\/)\d{3,9}(?![a-z]*\d|\.\d|[a-z]?\/[a-z])/g)].map(
-    ([number]) => Number(number),
-  );
-  return [...new Set(digits)].filter((count) => count >= SMALLEST_COUNT);
-}
-
-/** Below it a number is a cap on something else, or a status. Tokens. */
-const SMALLEST_COUNT = 1_000;
-
-/** Sentences by which the vendors and servers that people use refuse a request over the window. */
-interface Signature {
-  /** Who sends it; other servers copy it. */
-  readonly vendor: string;
-  readonly pattern: RegExp;
+/** Bare numbers of a text. Below 1,000 they are no tokens of a window, but a cap on something else or a status. */
+export function countsIn(text: string, smallest = 1_000): readonly number[] {
+  const digits = text.matchAll(/(?<![a-z\d._-]|(?<!\d)\/)\d{1,9}(?![a-z]*\d|\.\d|[a-z]?\/[a-z])/g);
+  return [...new Set([...digits].map(Number))].filter((count) => count >= smallest);
 }
 
 /**
- * `{name}` captures a number: `actual` and `limit` in tokens, `input` and `output` where both are counted. `…` is a gap within a sentence; the rest is a regular expression on a normalized text.
+ * Sentences by which servers refuse a request over the window; of two that match, the first one counts. `{name}` captures a number: `actual`
+ * and `limit` in tokens, `input` and `output` where both are counted. `…` is a gap within a sentence, the rest a regular expression.
  */
-function signature(vendor: string, template: string): Signature {
-  const source = template
-    .replaceAll(/\{(\w+)\}/g, '\\(?(?<$1>\\d{2,9})\\)?')
-    .replaceAll('…', '[^\\n]{0,80}?')
-    .replaceAll(' ', ' ?');
-  return { vendor, pattern: new RegExp(source) };
-}
+const SIGNATURES = [
+  ['anthropic', '(?:context|max_tokens)…{input} \\+ {output} > {limit}'],
+  ['vllm', 'is too large: {output}…maximum context length is {limit}…has {input} input'],
+  // The maximum is what the input leaves free.
+  ['vllm', '(?:at least 1|greater than 0|positive).{0,40}-\\d|-\\d+ (?:must|should)'],
+  [
+    'openai',
+    'maximum context length (?:of this model )?is {limit} tokens(?:…(?:resulted in|requested|has)(?: about)? {actual}(?!\\d| output)(?: tokens \\(…{output} (?:in|for) the (?:output|completion))?)?',
+  ],
+  ['kimi', 'supports only {limit} context'],
+  ['dashscope', 'range of input length should be \\[1, {limit}\\]'],
+  ['snowflake', 'max tokens of {limit} exceeded'],
+].map(([vendor = '', template = '']) => {
+  const numbers = template.replaceAll(/\{([a-z]+)\}/g, '\\(?(?<$1>\\d{2,9})\\)?');
+  return { vendor, pattern: new RegExp(numbers.replaceAll('…', '[^\\n]{0,80}?').replaceAll(' ', ' ?')) };
+});
 
-/** The most telling first: of two that match, the first one counts. */
-export const OVERFLOW_SIGNATURES: readonly Signature[] = [
-  signature('anthropic', '(?:context|max_tokens)…{input} \\+ {output} > {limit}'),
-  signature(
-    'openai',
-    'maximum context length is {limit} tokens…requested…{actual} tokens \\(…{output} (?:in|for) the (?:output|completion)',
-  ),
-  signature(
-    'vllm',
-    "'max_completion_tokens' is too large: {output}…maximum context length is {limit}…has {input} input",
-  ),
-  signature('vllm', 'maximum context length is {limit} tokens…{output} output tokens…at least {atLeast} input tokens'),
-  signature(
-    'openai',
-    'maximum context length (?:of this model )?is {limit} tokens…(?:resulted in|requested|has)(?: about)? {actual}',
-  ),
-  signature('openai', 'maximum context length is {limit} tokens'),
-  signature('azure', 'request body too large for …model. max size: {limit} tokens'),
-  signature('vertex', 'input token count is {actual} but …model (?:only )?supports (?:up to|at most) {limit}'),
-  signature('together', '`?inputs`? tokens \\+ `?max_new_tokens`? must be <= {limit}…given: {input}…and {output}'),
-  signature('kimi', 'supports only {limit} context'),
-  signature('dashscope', 'range of input length should be \\[1, {limit}\\]'),
-  signature('snowflake', 'max tokens of {limit} exceeded'),
-];
+/** The known sentence in a text, with the numbers in it. */
+export function signatureIn(text: string): { readonly vendor: string; readonly counts: Counts } | undefined {
+  for (const { vendor, pattern } of SIGNATURES) {
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const { limit, input: sent, output, actual: total } = definedOf(match.groups ?? {});
+    const actual = total ?? (sent && Number(sent) + Number(output));
+    const input = actual && output && Number(actual) - Number(output);
+    const counts = Object.entries(definedOf({ actual, input, limit, window: limit }));
+    return { vendor, counts: Object.fromEntries(counts.map(([name, count]) => [name, Number(count)])) };
+  }
+  return undefined;
+}

@@ -1,13 +1,10 @@
 /** After this the provider is asked again, however much longer it wants to be left alone: the server may be mistaken. Milliseconds. */
 const LONGEST_WAIT = 86_400_000;
 
-const UNITS: readonly (readonly [milliseconds: number, names: RegExp])[] = [
-  [1, /^(?:ms|milliseconds?)$/],
-  [1_000, /^(?:s|secs?|seconds?)$/],
-  [60_000, /^(?:m|mins?|minutes?)$/],
-  [3_600_000, /^(?:h|hours?)$/],
-  [86_400_000, /^(?:d|days?)$/],
-];
+/** Milliseconds, by the first letter. */
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DURATION =
+  /(?<!\d)(\d+(?:\.\d+)?)\s*((ms|millis\w*)|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])/g;
 
 /** `x-ratelimit-reset-tokens` (OpenAI), `anthropic-ratelimit-tokens-reset`, `x-ratelimit-reset` (OpenRouter). */
 const RESET = /^(x-ratelimit|anthropic-ratelimit)-(?:reset-(.+)|(.+)-reset|reset)$/;
@@ -60,9 +57,8 @@ function untilReset(headers: Readonly<Record<string, string>>, now: number): num
 }
 
 function duration(text: string): number | undefined {
-  const parts = [...text.matchAll(/(?<!\d)(\d+(?:\.\d+)?)\s*([a-z]+)/g)].flatMap(([, amount, unit = '']) => {
-    const length = UNITS.find(([, names]) => names.test(unit))?.[0];
-    return length === undefined ? [] : [Number(amount) * length];
-  });
+  const parts = [...text.matchAll(DURATION)].map(
+    ([, amount, unit, isMilliseconds]) => Number(amount) * (isMilliseconds ? 1 : (UNITS[unit?.[0] ?? ''] ?? 0)),
+  );
   return parts.length === 0 ? undefined : Math.ceil(parts.reduce((sum, part) => sum + part, 0));
 }

@@ -1,21 +1,18 @@
 import { isRecord, parseJson } from '../protocols/json.ts';
 import { normalizeText, readPart, withoutMarkup } from './normalize-text.ts';
 
-/** A failed call as it was received. */
 export interface RawError {
   readonly provider: string;
   /** Absent for an error that came as an event of a stream. */
   readonly status: number | undefined;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed JSON or text. */
   readonly body: unknown;
-  /** The SDK's own message, used when it says more than the body. */
+  /** The SDK's own message. */
   readonly text: string | undefined;
   readonly streamed: boolean;
 }
 
-/** Everything that a failed call says, wherever in the body it says it. */
 export interface ErrorSignals {
   /** HTTP status first, then those found in the body. */
   readonly statuses: readonly number[];
@@ -27,7 +24,6 @@ export interface ErrorSignals {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Wrappers nest: proxy, gateway, SDK, vendor. */
 const DEEPEST = 8;
 /** Of all texts of a body that are read: a longer body is a page or a stack. Characters. */
 const MOST_READ = 8_000;
@@ -38,7 +34,6 @@ const MESSAGE_KEYS = /^(?:error|message|detail|error_message|msg|description)$/;
 /** A server may quote the request, and the conversation in it may talk of anything. */
 const ECHO_KEYS = /^(?:input|prompt|request|request_?body(?:_?values)?|stack|traceback)$/i;
 
-/** Gathers the signals of a body of any shape. */
 export function gatherSignals(error: RawError): ErrorSignals {
   const found = new Gathering();
   if (error.status !== undefined) found.statuses.push(error.status);
@@ -64,7 +59,7 @@ class Gathering {
   walk(value: unknown, key: string, depth: number): void {
     if (depth > DEEPEST) return;
     if (typeof value === 'string') this.#takeText(value, key, depth);
-    else if (typeof value === 'number') this.#takeNumber(value, key);
+    else if (typeof value === 'number') this.#takeText(String(value), key, depth);
     else if (Array.isArray(value)) for (const item of value.slice(0, 50)) this.walk(item, key, depth + 1);
     else if (isRecord(value)) this.#takeObject(value, key, depth);
   }
@@ -80,22 +75,16 @@ class Gathering {
     }
   }
 
-  #takeNumber(value: number, key: string): void {
-    if (STATUS_KEYS.test(key) && value >= 400 && value <= 599) this.statuses.push(value);
-    else if (CODE_KEYS.test(key)) this.codes.add(String(value));
-    else this.#read(`${key} ${value}`);
-  }
-
   #takeText(value: string, key: string, depth: number): void {
     const { words, inner } = unwrapJson(value);
     if (inner !== undefined) this.walk(inner, key, depth + 1);
     const text = words.trim();
     if (text === '') return;
-    if (MESSAGE_KEYS.test(key) && depth > (this.told?.depth ?? 0)) this.told = { text, depth };
+    if (MESSAGE_KEYS.test(key) && /\D/.test(text) && depth > (this.told?.depth ?? 0)) this.told = { text, depth };
     if (STATUS_KEYS.test(key) && /^[45]\d\d$/.test(text)) this.statuses.push(Number(text));
     else if ((CODE_KEYS.test(key) || /^[a-z]+(?:_[a-z]+)+$/i.test(text)) && /^\S{1,100}$/.test(text))
       this.codes.add(normalizeText(text.replaceAll(/[^\p{L}\p{N}]+/gu, ' ')));
-    else this.#read(/^\d{2,9}$/.test(text) ? `${key} ${text}` : text);
+    else this.#read(/^[\d.]+$/.test(text) ? `${key} ${text}` : text);
   }
 
   #read(text: string): void {
@@ -119,14 +108,11 @@ function unwrapJson(text: string): { readonly words: string; readonly inner: unk
     : { words: text, inner: undefined };
 }
 
-/** Characters of the vendor's words that a user is shown. */
-const LONGEST_VENDOR_MESSAGE = 2_000;
-
-/** The vendor's own words, for the user: the innermost message, else the text as it came. */
+/** The vendor's own words, for the user: the innermost message, else the text as it came. 2,000 characters at most. */
 export function vendorMessageOf(body: unknown, text: string | undefined): string {
   const found = new Gathering();
   found.walk(body, '', 0);
   const message = found.told?.text ?? (typeof body === 'string' && body.trim() !== '' ? body : text) ?? '';
   const words = /^\s*<(?:!doctype|html|head|body|\?xml)\b/i.test(message) ? withoutMarkup(message) : message;
-  return words.trim().slice(0, LONGEST_VENDOR_MESSAGE);
+  return words.trim().slice(0, 2_000);
 }
