@@ -104,11 +104,10 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   // A restarted container has the same process id and host, but must not be taken for its dead predecessor.
   const identity = `${process.pid}@${hostname()}/${randomUUID().slice(0, 8)}`;
   const pools = await openPools(setup);
-  const { database, liveDatabase } = pools;
+  const { database, liveDatabase, sessionDatabase } = pools;
   const closers: (() => Promise<unknown>)[] = [
     () => database.end({ timeout: 5 }),
-    () => liveDatabase.end({ timeout: 1 }),
-    () => pools.sessionDatabase.end({ timeout: 1 }),
+    ...[liveDatabase, sessionDatabase].map((each) => () => each.end({ timeout: 1 })),
   ];
   const close = async (): Promise<void> => {
     for (const closer of closers.reverse()) await closer();
