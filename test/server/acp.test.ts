@@ -112,6 +112,9 @@ test('a question ends the prompt, and the next prompt answers it', async () => {
   const sessionId = await newSession(editor);
   expect(await prompt(editor, sessionId, 'Call ask_user with {"question": "Which?"}\nSay thanks')).toBe('end_turn');
   expect(editor.said('agent_message_chunk')).toMatch(/Which\?$/);
+  const again = { sessionId, cwd: harness.workspace, mcpServers: [] };
+  await editor.agent.request(methods.agent.session.load, again);
+  expect(editor.said('agent_message_chunk').match(/Which\?/g)).toHaveLength(2);
   expect(await prompt(editor, sessionId, 'the blue one')).toBe('end_turn');
   expect(editor.updates).toContainEqual(expect.objectContaining({ rawOutput: 'the blue one', status: 'completed' }));
   expect(editor.said('agent_message_chunk')).toMatch(/thanks$/);

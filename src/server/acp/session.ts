@@ -1,7 +1,7 @@
 import type { AgentContext, ContentBlock, PromptResponse, SessionUpdate, StopReason } from '@agentclientprotocol/sdk';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { ConversationChoices, MessagePart } from '../../client/arguments.ts';
-import type { TimelineEvent } from '../../client/types.ts';
+import type { TimelineEvent, WaitingCall } from '../../client/types.ts';
 import { newId } from '../../store/database/ids.ts';
 import { AnswerStream } from './answer-stream.ts';
 import { Permissions } from './permissions.ts';
@@ -65,8 +65,8 @@ export class AcpSession {
     this.#shownEvent = conversation.eventCount;
     this.#shownEntry = conversation.entryCount;
     if (isReplayed) await this.#replay();
+    await this.#ask(conversation.waitingCalls);
     this.#follow();
-    this.#permissions.ask(conversation.waitingCalls);
   }
 
   /** Sends a prompt, or answers the question that waits, and waits until the turn has ended or asks. */
@@ -172,9 +172,11 @@ export class AcpSession {
         await this.#showEntry(event.data.entryId);
         if (event.kind === 'model_call_answered') await this.#showUsage(event);
         break;
-      case 'decision_requested':
-        await this.#showWaiting(event);
+      case 'decision_requested': {
+        const { waitingCalls } = await this.#options.client.conversation.get(this.#of);
+        await this.#ask(waitingCalls, `.${event.data.callNumber}.${event.data.callIndex}`);
         break;
+      }
       case 'decision_made':
         this.#permissions.decided(`${event.data.turn}.${event.data.callNumber}.${event.data.callIndex}`);
         break;
@@ -229,13 +231,12 @@ export class AcpSession {
   }
 
   /** An editor has no way to ask for text: the prompt ends with the question, and the next one answers it. */
-  async #showWaiting({ turnId, data }: TimelineEvent<'decision_requested'>): Promise<void> {
-    const { waitingCalls } = await this.#options.client.conversation.get(this.#of);
-    this.#permissions.ask(waitingCalls);
-    const question = waitingCalls.find(({ call }) => call.endsWith(`.${data.callNumber}.${data.callIndex}`));
-    if (question?.kind !== 'question') return;
+  async #ask(waiting: readonly WaitingCall[], callName = ''): Promise<void> {
+    this.#permissions.ask(waiting);
+    const question = waiting.find(({ kind, call }) => kind === 'question' && call.endsWith(callName));
+    if (question === undefined) return;
     await this.#tell([textUpdate('agent_message_chunk', `\n\n${String(parsed(question.arguments)['question'])}`)]);
-    this.#endPrompts(turnId, 'end_turn');
+    this.#endPrompts(question.turnId, 'end_turn');
   }
 
   async #showEnd({ turnId, data: { outcome } }: TimelineEvent<'turn_ended'>): Promise<void> {
