@@ -128,7 +128,7 @@ test('texts of a conversation are on its spans only where the variable of OpenTe
   const answer = {
     content,
     stopReason: 'end',
-    usage: { input: 900, output: 40, cacheRead: 0, cacheWrite: 0 },
+    usage: { input: 900, output: 40, cacheRead: 700, cacheWrite: 0 },
   } as const;
   const trace = async () =>
     inActivitySpan({ activityType: 'summarize', attempt: 1 }, {}, async () => {
@@ -142,7 +142,11 @@ test('texts of a conversation are on its spans only where the variable of OpenTe
   });
   await trace();
   const [silent, open] = spans.getFinishedSpans().map(({ attributes }) => attributes);
-  expect(silent).toMatchObject({ 'gen_ai.request.model': 'sim-32k', 'gen_ai.usage.input_tokens': 900 });
+  expect(silent).toMatchObject({
+    'gen_ai.request.model': 'sim-32k',
+    'gen_ai.usage.input_tokens': 900,
+    'gen_ai.usage.cache_read.input_tokens': 700,
+  });
   expect(JSON.stringify(silent)).not.toMatch(/heron|crane|path/);
   expect(JSON.parse(String(open?.['gen_ai.output.messages']))).toMatchObject([
     {

@@ -141,6 +141,7 @@ export function traceAnswer(
       'gen_ai.provider.name': provider,
       'gen_ai.request.model': model.join('/'),
       'gen_ai.usage.input_tokens': usage?.input ?? 0,
+      'gen_ai.usage.cache_read.input_tokens': usage?.cacheRead ?? 0,
       'gen_ai.usage.output_tokens': usage?.output ?? 0,
     }),
     ...texts(() => {
