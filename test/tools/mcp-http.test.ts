@@ -2,12 +2,13 @@ import { createServer } from 'node:http';
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
+import { pipeline, Readable } from 'node:stream';
 import { McpServer as SdkServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
-import { openMcpConnection } from '../../src/tools/mcp/connection.ts';
+import { callFailure, openMcpConnection } from '../../src/tools/mcp/connection.ts';
 import { listMcpTools } from '../../src/tools/mcp/mcp-tools.ts';
 import { call } from './support/tool-context.ts';
 
@@ -95,6 +96,42 @@ test('a result of 20 MB cannot be read, a server that is gone was not reached', 
   await close();
   const gone = await call(add, { input: { a: 1, b: 2 } });
   expect(gone.text).toContain('could not be reached, so the call did not run');
+});
+
+test('an error that does not end is read no further than 10 MiB', async () => {
+  let answer = await adder();
+  const { url } = await serve((request, response) => answer(request, response));
+  const [add] = (await open(url)).tools;
+  if (add === undefined) throw new Error('no tool');
+  let megabytes = 0;
+  const left = new Promise((resolve) => {
+    answer = (_, response) => {
+      const pieces = Readable.from(
+        (function* () {
+          for (; megabytes < 200; megabytes += 1) yield Buffer.alloc(1_000_000, 'x');
+        })(),
+      );
+      pipeline(pieces, response.writeHead(500), resolve);
+    };
+  });
+  expect((await call(add, { input: { a: 1, b: 2 } })).isError).toBe(true);
+  await left;
+  expect(megabytes).toBeLessThan(50);
+});
+
+test.each([
+  ['mcp_unavailable', { code: 'EAI_AGAIN', syscall: 'getaddrinfo' }],
+  ['mcp_unavailable', { code: 'EHOSTUNREACH', syscall: 'connect' }],
+  ['mcp_unavailable', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }],
+  // The network went while the server worked.
+  ['outcome_unknown', { code: 'EHOSTUNREACH', syscall: 'read' }],
+  ['outcome_unknown', { code: 'ECONNRESET', syscall: 'read' }],
+])('a call fails as %s after %j', (code, error) => {
+  const { signal } = new AbortController();
+  const attempts = new AggregateError([Object.assign(new Error('no'), error)]);
+  expect(callFailure('far', Object.assign(new Error('no'), error), signal).code).toBe(code);
+  // Of a name with several addresses.
+  expect(callFailure('far', Object.assign(attempts, { code: error.code }), signal).code).toBe(code);
 });
 
 test('a server that does not start is tried later and later', async () => {

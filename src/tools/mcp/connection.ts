@@ -147,7 +147,7 @@ export function callFailure(server: string, error: unknown, ended: AbortSignal):
   if (error instanceof McpError) return refused(server, error);
   const status = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof status === 'number' && status >= 400 && status < 500) return refused(server, error);
-  if (['ECONNREFUSED', 'ENOTFOUND'].includes(networkCode(error)) || isPrivate(error)) return unavailable(server, error);
+  if (isUnsent(error) || isPrivate(error)) return unavailable(server, error);
   return unknownOutcome(server, error);
 }
 
@@ -189,8 +189,21 @@ function isPrivate(error: unknown): boolean {
   return error instanceof Error && /^DNS lookup .* is not allowed/u.test(error.message);
 }
 
+/** There was no connection yet, or its certificate was refused. */
+function isUnsent(error: unknown): boolean {
+  if (/CERT|UNABLE_TO_VERIFY/u.test(networkCode(error))) return true;
+  const cause = causeOf(error);
+  // A name with several addresses fails with the errors of all.
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  return first instanceof Error && 'syscall' in first && /^(?:connect|getaddrinfo)$/u.test(String(first.syscall));
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
+}
+
 /** `ECONNREFUSED` …; empty when the network was not the reason. */
 function networkCode(error: unknown): string {
-  const cause: unknown = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const cause = causeOf(error);
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
 }

@@ -126,7 +126,7 @@ function agentFetch(url: string, mayBePrivate: boolean): FetchLike {
 }
 
 function bounded(name: string, response: Response): Response {
-  if (!response.ok || response.body === null) return response;
+  if (response.body === null) return response;
   let bytes = 0;
   const count = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
