@@ -6,7 +6,7 @@ import type { Admitted } from './admission.ts';
 import type { ApplicationParts } from './application.ts';
 import { readBody } from './arguments.ts';
 import { createMcpServer } from './mcp-server.ts';
-import { RequestError } from './problem.ts';
+import { problemOf, RequestError } from './problem.ts';
 
 /** The tools of `holdfast mcp` over streamable HTTP. Each request stands alone, so any server of a deployment answers it. */
 export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
@@ -17,6 +17,10 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
     const parsedBody = await readBody(context);
     const server = createMcpServer(parts.clientOf(caller.tenant), parts.version, {
       name: caller.name,
+      explain(error) {
+        const { code, detail, next } = problemOf(error, parts.log);
+        return `${code}: ${detail} ${next}`;
+      },
       async admit(scope, { conversation_id: conversationId, mode, workspace, agent, ...keys }) {
         requireScope(caller, scope);
         if (workspace !== undefined) {

@@ -1,9 +1,8 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { HoldfastClientError } from '../client/errors.ts';
+import { clientError, HoldfastClientError } from '../client/errors.ts';
 import type { Holdfast } from '../client/holdfast.ts';
-import { RequestError } from './problem.ts';
 import { MCP_TOOLS } from './mcp-tools.ts';
 import type { McpTool } from './mcp-tools.ts';
 
@@ -13,9 +12,18 @@ export interface McpCaller {
   readonly name?: string | undefined;
   /** @throws RequestError for what the caller may not do */
   admit(scope: McpTool['scope'], given: Readonly<Record<string, unknown>>): Promise<void>;
+  /** What the caller reads of an error. */
+  explain(error: unknown): string;
 }
 
-const ANYBODY: McpCaller = { admit: async () => undefined };
+/** The user of this machine. */
+const ANYBODY: McpCaller = {
+  admit: async () => undefined,
+  explain(thrown) {
+    const error = clientError(thrown);
+    return error instanceof HoldfastClientError ? `${error.code}: ${error.message}` : `internal: ${String(error)}`;
+  },
+};
 
 /** Serves the client's methods as tools of the Model Context Protocol, over whatever transport it is connected to. */
 export function createMcpServer(client: Holdfast, version: string, caller = ANYBODY): McpServer {
@@ -33,24 +41,24 @@ export function createMcpServer(client: Holdfast, version: string, caller = ANYB
         description,
         inputSchema: z.strictObject(input),
         outputSchema: z.object(output),
-        annotations: { readOnlyHint: isRead, idempotentHint: isRead, destructiveHint: false, openWorldHint: !isRead },
+        annotations: {
+          readOnlyHint: isRead,
+          idempotentHint: isRead,
+          // A call that is approved acts with the rights of its agent.
+          destructiveHint: scope === 'decide',
+          openWorldHint: !isRead,
+        },
       },
-      (given, { signal }) =>
-        answer(async () => {
+      async (given, { signal }): Promise<CallToolResult> => {
+        try {
           await caller.admit(scope, given);
-          return tool.run(client, given, { signal, decidedBy: caller.name });
-        }),
+          const result = await tool.run(client, given, { signal, decidedBy: caller.name });
+          return { structuredContent: result, content: [{ type: 'text', text: JSON.stringify(result) }] };
+        } catch (error) {
+          return { isError: true, content: [{ type: 'text', text: caller.explain(error) }] };
+        }
+      },
     );
   }
   return server;
-}
-
-async function answer(run: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
-  try {
-    const result = await run();
-    return { structuredContent: result, content: [{ type: 'text', text: JSON.stringify(result) }] };
-  } catch (error) {
-    if (!(error instanceof HoldfastClientError) && !(error instanceof RequestError)) throw error;
-    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
-  }
 }

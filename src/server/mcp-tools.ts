@@ -210,11 +210,11 @@ export const MCP_TOOLS = {
     description:
       'Lists tool calls that wait for an approval, and questions that wait for an answer, in all conversations.',
     input: { limit: z.number().int().min(1).max(500).optional() },
-    output: { waiting_calls: z.array(waiting) },
+    output: { waiting_calls: z.array(waiting), has_more: z.boolean() },
     scope: 'read',
     async run(client, options) {
-      const { items } = await client.decisions.listWaiting(definedOf(options));
-      return { waiting_calls: items.map((call) => waitingCall(call.conversationId, call)) };
+      const { items, hasMore } = await client.decisions.listWaiting(definedOf(options));
+      return { waiting_calls: items.map((call) => waitingCall(call.conversationId, call)), has_more: hasMore };
     },
   }),
   decide: tool({

@@ -1,11 +1,15 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/client/connect.ts';
 import { keyAccess } from '../../src/server/access.ts';
 import { createMcpServer } from '../../src/server/mcp-server.ts';
 import { serverLimits } from '../../src/server/limits.ts';
 import { startServer } from '../../src/server/start-server.ts';
+import { EXECUTABLE } from '../cli/run-cli.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
 
 const harness = useWorkingHarness({
@@ -13,17 +17,17 @@ const harness = useWorkingHarness({
 });
 
 /** The official SDK's client, which checks each result against the output schema that it was told. */
-async function connectAssistant(): Promise<Client> {
+async function connectAssistant(transport: Transport): Promise<Client> {
   const assistant = new Client({ name: 'assistant', version: '1' });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(harness.client, '0.0.0').connect(ours);
   onTestFinished(() => assistant.close());
-  await assistant.connect(theirs);
+  await assistant.connect(transport);
   return assistant;
 }
 
 test('an assistant starts a task, decides on its calls, waits for it and finds what was said', async () => {
-  const assistant = await connectAssistant();
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await createMcpServer(harness.client, '0.0.0').connect(ours);
+  const assistant = await connectAssistant(theirs);
   const { tools } = await assistant.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual([
     'decide',
@@ -36,6 +40,8 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
     'start_task',
     'wait_for_turn',
   ]);
+  const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);
+  expect(destructive.map(({ name }) => name)).toEqual(['decide']);
   const call = async (name: string, given: Record<string, unknown>) => {
     const { structuredContent, isError, content } = await assistant.callTool({ name, arguments: given });
     expect(isError, JSON.stringify(content)).not.toBe(true);
@@ -49,7 +55,10 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
   const turn = { conversation_id, message_id };
   const waiting = await call('wait_for_turn', turn);
   expect(waiting).toMatchObject({ state: 'waiting_for_approval', waiting_calls: [{ tool: 'write_file' }] });
-  expect(await call('list_waiting', {})).toEqual({ waiting_calls: waiting['waiting_calls'] });
+  expect(await call('list_waiting', {})).toEqual({
+    waiting_calls: waiting['waiting_calls'],
+    has_more: false,
+  });
   await call('decide', { conversation_id, decision: 'approve' });
   await expect
     .poll(async () => call('list_waiting', {}), { timeout: 20_000 })
@@ -70,8 +79,15 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
   });
 });
 
-test('an assistant is told by a code what it did wrong', async () => {
-  const assistant = await connectAssistant();
+test('an assistant of `holdfast mcp` is told by a code what it did wrong', async () => {
+  const env = { ...getDefaultEnvironment(), ...harness.environment };
+  const { HOLDFAST_RUN } = process.env;
+  if (HOLDFAST_RUN !== undefined) env['HOLDFAST_RUN'] = HOLDFAST_RUN;
+  const assistant = await connectAssistant(
+    new StdioClientTransport({ command: process.execPath, args: [EXECUTABLE, 'mcp'], cwd: harness.workspace, env }),
+  );
+  const { structuredContent } = await assistant.callTool({ name: 'list_waiting', arguments: {} });
+  expect(structuredContent).toEqual({ waiting_calls: [], has_more: false });
   const told = async (name: string, given: Record<string, unknown>) => {
     const { isError, content } = await assistant.callTool({ name, arguments: given });
     expect(isError).toBe(true);
@@ -94,27 +110,27 @@ function waitFor(started: unknown): Record<string, unknown> {
 }
 
 test('over HTTP a key names tenant and rights, and without a key nobody is served', async () => {
+  const faults: unknown[] = [];
+  const closed = await connect({
+    databaseUrl: harness.environment['DATABASE_URL'] ?? '',
+    temporal: { address: harness.temporalAddress, namespace: 'default' },
+  });
+  await closed.close();
   const server = await startServer({
-    clientOf: () => harness.client,
+    clientOf: (tenant) => (tenant === 'other' ? closed : harness.client),
     access: keyAccess(harness.database, serverLimits.parse({})),
     needsKeys: true,
     configured: { agents: [], presets: [], links: [] },
     checkReady: async () => undefined,
     version: '0.0.0',
     port: 0,
-    log: (error) => expect.unreachable(String(error)),
+    log: (error) => faults.push(error),
   });
   onTestFinished(() => server.close());
-  const connectWith = async (headers: Record<string, string>) => {
-    const assistant = new Client({ name: 'assistant', version: '1' });
-    onTestFinished(() => assistant.close());
-    await assistant.connect(
-      new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } }),
-    );
-    return assistant;
-  };
-  const as = async (scopes: readonly ('read' | 'write')[]) => {
-    const { key } = await harness.client.keys.create({ name: 'test', tenant: 'default', scopes });
+  const connectWith = (headers: Record<string, string>) =>
+    connectAssistant(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit: { headers } }));
+  const as = async (scopes: readonly ('read' | 'write')[], tenant = 'default') => {
+    const { key } = await harness.client.keys.create({ name: 'test', tenant, scopes });
     return connectWith({ authorization: `Bearer ${key}` });
   };
   await expect(connectWith({})).rejects.toThrow('key_missing');
@@ -129,4 +145,9 @@ test('over HTTP a key names tenant and rights, and without a key nobody is serve
   expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope_missing') }] });
   const decided = await writer.callTool({ name: 'decide', arguments: { conversation_id: 'x', decision: 'deny' } });
   expect(decided).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope_missing') }] });
+  expect(faults).toEqual([]);
+  const failed = await (await as(['read'], 'other')).callTool({ name: 'list_waiting', arguments: {} });
+  const text = 'client_closed: Holdfast cannot serve this now. Send the request again.';
+  expect(failed).toMatchObject({ isError: true, content: [{ text }] });
+  expect(faults).toMatchObject([{ code: 'client_closed' }]);
 });
