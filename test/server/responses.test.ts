@@ -3,6 +3,7 @@ import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { INCLUDE_SUMMARIES } from '../../src/server/responses/request.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { deviationsIn } from './open-responses.ts';
 import { startServerHarness } from './server-harness.ts';
@@ -16,6 +17,7 @@ const AGENT = {
 };
 
 let harness: ServerHarness;
+let worker: RunningWorker;
 let openai: OpenAI;
 let model: ReturnType<ReturnType<typeof createOpenResponses>>;
 
@@ -24,7 +26,7 @@ beforeAll(async () => {
     agent: AGENT,
     server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [], links: [] } },
   });
-  await harness.startWorker();
+  worker = await harness.startWorker();
   const { url } = harness.server;
   openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   model = createOpenResponses({ name: 'holdfast', url: `${url}/v1/responses` })('default');
@@ -89,6 +91,34 @@ test('a background response waits for an approval, shows its call, and can be st
   });
   expect(await openai.responses.cancel(long.id)).toMatchObject({ id: long.id, status: 'cancelled' });
   expect(await openai.responses.cancel(id)).toMatchObject({ id, status: 'completed' });
+});
+
+test('a response is queued until its own turn runs, and can be cancelled unless another one runs, also without a worker', async () => {
+  const background = (input: string, more = {}) =>
+    openai.responses.create({ model: 'default', input, background: true, ...more });
+  const first = await background('Call run_command with {"command": "sleep 60"}');
+  const conversation = first.conversation?.id ?? '';
+  await waitUntil('the command runs', async () => {
+    const { turn } = await harness.client.conversation.get({ conversationId: conversation });
+    return turn?.steps === 1;
+  });
+  await harness.database`update conversations set created_at = '2001-01-01' where id = ${conversation}`;
+  const second = await background('Say heron', { previous_response_id: first.id });
+  expect(second.status).toBe('queued');
+  expect(second.created_at).toBeGreaterThanOrEqual(first.created_at);
+  expect(await openai.responses.retrieve(first.id)).toMatchObject({ status: 'in_progress' });
+  const busy = { status: 409, code: 'conversation_busy' };
+  await expect(openai.responses.cancel(second.id)).rejects.toMatchObject(busy);
+  expect(await openai.responses.cancel(first.id)).toMatchObject({ status: 'cancelled' });
+  const reached = async ({ id }: { readonly id: string }, status: string) =>
+    waitUntil(`it is ${status}`, async () => (await openai.responses.retrieve(id)).status === status);
+  await reached(second, 'completed');
+  worker.shutdown();
+  await worker.ended;
+  const third = await background('Say crane', { conversation });
+  expect(await openai.responses.cancel(third.id)).toMatchObject({ status: 'queued' });
+  worker = await harness.startWorker();
+  await reached(third, 'cancelled');
 });
 
 test('the AI SDK streams a task with calls, and its history continues the conversation', async () => {
@@ -185,6 +215,8 @@ test('what an agent decides itself is refused with a code, in the form that clie
   expect(await refused({ messages: [] })).toEqual(invalid('messages'));
   expect(await refused({ input: [{ role: 'assistant', content: 'I said' }] })).toEqual(invalid('input'));
   expect(await refused({ previous_response_id: 'resp_1' })).toEqual(invalid('previous_response_id'));
+  const { conversation } = await openai.responses.create({ model: 'default', input: 'Say hi', user: 'ada' });
+  expect(await refused({ conversation, user: 'bob' })).toEqual(invalid('user'));
   expect(await refused({ conversation: harness.taskQueue.slice(-36) })).toEqual([404, 'conversation_not_found', '']);
   await expect(generateText({ model, prompt: 'Say no', temperature: 0.5, maxRetries: 0 })).rejects.toThrow(
     'temperature',

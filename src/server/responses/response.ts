@@ -3,7 +3,7 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { Conversation, EndedTurn, ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
-import { newId } from '../../store/database/ids.ts';
+import { newId, timeOfId } from '../../store/database/ids.ts';
 import { refused } from '../arguments.ts';
 import { RequestError } from '../problem.ts';
 import { compactionItem, decisionItem, idOf, TurnOutput } from './output.ts';
@@ -24,6 +24,9 @@ const STATUS: Readonly<Record<string, string>> = {
   context_exhausted: 'incomplete',
 };
 
+/** A running turn stops within a second. */
+const CANCEL_MILLISECONDS = 5_000;
+
 export class StoredResponse {
   readonly #client: Holdfast;
   readonly #of: ResponseReference;
@@ -37,8 +40,9 @@ export class StoredResponse {
 
   /** Items of a turn that goes on: the calls that wait for a person. */
   async read() {
-    const turn = await endedTurn(this.#client, this.#of);
+    // In this order a turn that ends between the two has ended.
     const conversation = await this.#conversation();
+    const turn = await endedTurn(this.#client, this.#of);
     const output = new TurnOutput(this.#of);
     if (turn === null) for (const call of conversation.waitingCalls) output.add(decisionItem(this.#of, call));
     for (const entry of turn === null ? [] : await this.#entriesOf(turn.turnId)) {
@@ -49,16 +53,25 @@ export class StoredResponse {
     return this.#describe(conversation, turn, output.items);
   }
 
-  /** Stops the turn; of one that has ended it changes nothing. */
+  /** Stops the turn; of one that has ended it changes nothing. Without a worker the turn ends when one begins it. */
   async cancel(signal: AbortSignal) {
+    const conversation = await this.#conversation();
     if ((await endedTurn(this.#client, this.#of)) !== null) return this.read();
-    const { turn, waitingMessages } = await this.#conversation();
-    if (waitingMessages > 0 && turn !== null) {
-      throw new RequestError('conversation_busy', 'Messages wait in the conversation: a stop would end another turn.');
+    if (conversation.turn?.endedAt === null && (await this.#openStatus(conversation)) === 'queued') {
+      throw new RequestError('conversation_busy', 'Another turn runs before it: a stop would end that one.');
     }
     await this.#client.conversation.stop({ conversationId: this.#of.conversationId });
-    await this.#client.conversation.outcome({ ...this.#of, signal });
+    await endedTurn(this.#client, { ...this.#of, timeoutMilliseconds: CANCEL_MILLISECONDS, signal });
     return this.read();
+  }
+
+  /** Of a message whose turn has not ended: whether the turn that runs took it. */
+  async #openStatus({ conversationId, turn, waitingMessages }: Conversation): Promise<'queued' | 'in_progress'> {
+    if (turn?.endedAt !== null) return 'queued';
+    if (waitingMessages === 0) return 'in_progress';
+    const { items } = await this.#client.log.events({ conversationId, kinds: ['message_taken'] });
+    const isTaken = items.some(({ kind, data }) => kind === 'message_taken' && data.messageId === this.#of.messageId);
+    return isTaken ? 'in_progress' : 'queued';
   }
 
   /** Events of the turn that takes the message, until it has ended. @param afterSequence the newest event before the message */
@@ -108,15 +121,15 @@ export class StoredResponse {
   }
 
   /** @param turn the turn that took the message and ended; `null`: it goes on, or none took the message yet */
-  #describe(conversation: Conversation, turn: EndedTurn | null, output: readonly OutputItem[]) {
-    const open = conversation.waitingMessages > 0 ? 'queued' : 'in_progress';
-    const status = turn === null ? open : (STATUS[turn.reason ?? ''] ?? STATUS[turn.outcome] ?? 'failed');
+  async #describe(conversation: Conversation, turn: EndedTurn | null, output: readonly OutputItem[]) {
+    const ended = turn === null ? null : (STATUS[turn.reason ?? ''] ?? STATUS[turn.outcome] ?? 'failed');
+    const status = ended ?? (await this.#openStatus(conversation));
     const reason = turn?.reason === 'answer_cut' ? 'max_output_tokens' : (turn?.reason ?? turn?.outcome);
     return {
       id: idOf('resp', this.#of),
       object: 'response',
-      created_at: secondsOf(turn?.startedAt ?? conversation.createdAt),
-      completed_at: status === 'completed' ? secondsOf(turn?.endedAt ?? '') : null,
+      created_at: Math.floor(timeOfId(this.#of.messageId) / 1_000),
+      completed_at: status === 'completed' ? Math.floor(Date.parse(turn?.endedAt ?? '') / 1_000) : null,
       status,
       error: status === 'failed' ? { code: turn?.outcome, message: turn?.explanation } : null,
       incomplete_details: status === 'incomplete' ? { reason } : null,
@@ -164,7 +177,7 @@ export class StoredResponse {
 
 /** Starts a conversation or sends into one, as a message that begins a turn of its own. */
 export async function createResponse(client: Holdfast, asked: Asked) {
-  const { model: agent, user, content, continued } = asked;
+  const { model, user, content, continued } = asked;
   if (content.length === 0) throw refusedInput('says nothing');
   const format = asked.text?.format;
   const form = format?.type === 'json_schema' ? { output: format.schema } : {};
@@ -172,24 +185,24 @@ export async function createResponse(client: Holdfast, asked: Asked) {
   if (continued === null) {
     // The first message has the id of its conversation.
     const ids = { conversationId: messageId, startKey: messageId };
-    const choices = { agent, ...ids, ...form, ...definedOf({ user: user ?? undefined }) };
-    await client.start(content, choices);
+    await client.start(content, { agent: model, ...ids, ...form, ...definedOf({ user: user ?? undefined }) });
     return { of: { conversationId: messageId, messageId }, afterEvent: 0 };
   }
   const { conversationId } = continued;
-  const { eventCount } = await requireNewest(client, agent, continued);
+  const afterEvent = await requireNewest(client, asked, continued);
   await client.conversation.send({ conversationId, messageId, content, mode: 'queue', ...form });
-  return { of: { conversationId, messageId }, afterEvent: eventCount };
+  return { of: { conversationId, messageId }, afterEvent };
 }
 
 /** Compacts a conversation now. No items: there was nothing to compact. */
-export async function compactResponse(client: Holdfast, { model, continued, content }: Asked, signal: AbortSignal) {
+export async function compactResponse(client: Holdfast, asked: Asked, signal: AbortSignal) {
+  const { continued, content } = asked;
   if (continued === null || content.length > 0) {
     const message = 'names what is compacted by previous_response_id or conversation, without input';
     throw refused([{ field: 'previous_response_id', message }]);
   }
   const { conversationId } = continued;
-  await requireNewest(client, model, continued);
+  await requireNewest(client, asked, continued);
   const { messageId } = await client.conversation.compact({ conversationId });
   await client.conversation.outcome({ conversationId, messageId, signal });
   const response = new StoredResponse(client, { conversationId, messageId }, { include: [INCLUDE_SUMMARIES] });
@@ -199,23 +212,23 @@ export async function compactResponse(client: Holdfast, { model, continued, cont
   return { id, object: 'response.compaction', created_at, output, usage: usage ?? usageOf(nothing) };
 }
 
-/** Whether the conversation is of the agent, and ends with the response that is continued. @throws RequestError `invalid_argument` */
-async function requireNewest(client: Holdfast, model: string, { conversationId, messageId }: Continued) {
-  const conversation = await client.conversation.get({ conversationId });
-  const { agent, turn } = conversation;
+/** @returns its newest event @throws RequestError `invalid_argument`: of another agent or user, or it does not end there */
+async function requireNewest(client: Holdfast, { model, user }: Asked, { conversationId, messageId }: Continued) {
+  const { agent, turn, user: own, eventCount } = await client.conversation.get({ conversationId });
   if (agent !== model) throw refused([{ field: 'model', message: `must be ${agent}, as in the conversation` }]);
+  if ((user ?? own) !== own) throw refused([{ field: 'user', message: 'must be that of the conversation' }]);
   const ended = messageId === null ? null : await endedTurn(client, { conversationId, messageId });
   if (ended !== null && ended.turnId !== turn?.turnId) {
     const message = `is not where the conversation ends: go on from its newest response, or name conversation ${conversationId}`;
     throw refused([{ field: 'previous_response_id', message }]);
   }
-  return conversation;
+  return eventCount;
 }
 
 /** The turn of a message if it has ended. @throws HoldfastClientError `invalid_argument`, `conversation_not_found` */
-async function endedTurn(client: Holdfast, of: ResponseReference): Promise<EndedTurn | null> {
+async function endedTurn(client: Holdfast, of: Parameters<Holdfast['conversation']['outcome']>[0]) {
   try {
-    const turn = await client.conversation.outcome({ ...of, timeoutMilliseconds: 0 });
+    const turn = await client.conversation.outcome({ timeoutMilliseconds: 0, ...of });
     return turn.state === 'ended' ? turn : null;
   } catch (error) {
     if (error instanceof HoldfastClientError && error.code === 'timeout') return null;
@@ -232,8 +245,4 @@ function usageOf({ input, cacheRead, cacheWrite, output }: TurnSummary['usage'])
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: input + output,
   };
-}
-
-function secondsOf(time: string): number {
-  return Math.floor(Date.parse(time) / 1_000);
 }

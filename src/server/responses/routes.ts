@@ -52,10 +52,7 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
   return api;
 }
 
-async function create(
-  context: Context<Admitted>,
-  { access, requireAgent, limits, streams, log }: ApplicationParts,
-): Promise<Response> {
+async function create(context: Context<Admitted>, { access, requireAgent, limits, streams, log }: ApplicationParts) {
   const { caller, clientFor } = context.var;
   const client = clientFor('write');
   const asked = readRequest(await readBody(context));
