@@ -69,10 +69,8 @@ async function newSession({ agent }: Editor): Promise<string> {
 }
 
 async function prompt({ agent }: Editor, sessionId: string, text: string): Promise<string> {
-  const { stopReason } = await agent.request(methods.agent.session.prompt, {
-    sessionId,
-    prompt: [{ type: 'text', text }],
-  });
+  const asked = [{ type: 'text' as const, text }];
+  const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt: asked });
   return stopReason;
 }
 
@@ -112,8 +110,7 @@ test('a question ends the prompt, and the next prompt answers it', async () => {
   const sessionId = await newSession(editor);
   expect(await prompt(editor, sessionId, 'Call ask_user with {"question": "Which?"}\nSay thanks')).toBe('end_turn');
   expect(editor.said('agent_message_chunk')).toMatch(/Which\?$/);
-  const again = { sessionId, cwd: harness.workspace, mcpServers: [] };
-  await editor.agent.request(methods.agent.session.load, again);
+  await editor.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
   expect(editor.said('agent_message_chunk').match(/Which\?/g)).toHaveLength(2);
   expect(await prompt(editor, sessionId, 'the blue one')).toBe('end_turn');
   expect(editor.updates).toContainEqual(expect.objectContaining({ rawOutput: 'the blue one', status: 'completed' }));
