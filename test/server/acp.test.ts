@@ -69,8 +69,10 @@ async function newSession({ agent }: Editor): Promise<string> {
 }
 
 async function prompt({ agent }: Editor, sessionId: string, text: string): Promise<string> {
-  const asked = [{ type: 'text' as const, text }];
-  const { stopReason } = await agent.request(methods.agent.session.prompt, { sessionId, prompt: asked });
+  const { stopReason } = await agent.request(methods.agent.session.prompt, {
+    sessionId,
+    prompt: [{ type: 'text', text }],
+  });
   return stopReason;
 }
 
@@ -164,8 +166,7 @@ test('a session that is loaded again answers its open prompt, and the turn goes 
   const task = 'Call run_command with {"command": "until [ -e on ]; do sleep 0.1; done"}\nSay arrived';
   const open = prompt(editor, sessionId, task);
   await waitUntil('the command runs', async () => editor.updates.some((update) => 'rawInput' in update));
-  const again = { sessionId, cwd: harness.workspace, mcpServers: [] };
-  await editor.agent.request(methods.agent.session.load, again);
+  await editor.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
   expect(await open).toBe('cancelled');
   await writeFile(join(harness.workspace, 'on'), '');
   await waitUntil('the turn has ended', async () => editor.said('agent_message_chunk').endsWith('arrived'));
@@ -177,10 +178,8 @@ test('two first prompts at once begin one conversation, and both end', async () 
   const prompts = ['Say heron', 'Say crane'].map((text) => prompt(editor, sessionId, text));
   expect(await Promise.all(prompts)).toEqual(['end_turn', 'end_turn']);
   const { items } = await harness.client.log.entries({ conversationId: sessionId });
-  expect(items.flatMap(({ kind, content }) => (kind === 'user' ? [textOf(content)] : []))).toEqual([
-    'Say heron',
-    'Say crane',
-  ]);
+  const texts = items.flatMap(({ kind, content }) => (kind === 'user' ? [textOf(content)] : []));
+  expect(texts).toEqual(['Say heron', 'Say crane']);
 });
 
 test('a compaction is told with its summary, live and when the session is loaded', async () => {
