@@ -10,11 +10,16 @@ import { waysToSend } from './sending/ways-to-send.ts';
 /** Connections of one tenant at most; idle ones are closed. */
 const CONNECTIONS_OF_TENANT = 4;
 
+/** Tenants that begin a turn at the same moment. */
+const LOCKED_TENANTS = 10;
+
 /** Clients that each see one tenant's rows, because Postgres shows their connections no others. */
 export interface TenantClients {
   readonly of: (tenant: string) => Holdfast;
   /** As the application, for keys. */
   readonly database: Database;
+  /** The same, for locks that are held while the clients work. */
+  readonly locks: Database;
   close(): Promise<void>;
 }
 
@@ -26,14 +31,17 @@ export async function connectTenants(options: Omit<ConnectOptions, 'tenant'>): P
   // The policies of tenants hold for a login that inherits from holdfast_api: without a tenant it would see nothing.
   const { context, databaseUrl, disconnect } = await openConnection(options, { role: 'holdfast_app' });
   const clients = new Map<string, Holdfast>();
-  const open = (tenant: string): Holdfast => {
-    const database = connectDatabase({
+  const pool = (settings: Readonly<Record<string, string>>, maximumConnections: number): Database =>
+    connectDatabase({
       url: databaseUrl,
       applicationName: 'holdfast-server',
-      maximumConnections: CONNECTIONS_OF_TENANT,
+      maximumConnections,
       ...(context.database.options.transaction_settings !== undefined && { pooled: true }),
-      settings: { role: 'holdfast_api', 'holdfast.tenant': tenant },
+      settings,
     });
+  const locks = pool({ role: 'holdfast_app' }, LOCKED_TENANTS);
+  const open = (tenant: string): Holdfast => {
+    const database = pool({ role: 'holdfast_api', 'holdfast.tenant': tenant }, CONNECTIONS_OF_TENANT);
     const { taskQueue, temporal, doorbell } = context;
     const sending = waysToSend(database, { temporal, doorbell, owner: { tenant, taskQueue } });
     return new Holdfast({ ...context, database, sending, tenant, boundary: createBoundary() }, () =>
@@ -48,6 +56,7 @@ export async function connectTenants(options: Omit<ConnectOptions, 'tenant'>): P
   const close = async (): Promise<void> => {
     await context.doorbell.settle();
     await Promise.all([...clients.values()].map((client) => client.close()));
+    await locks.end({ timeout: 1 });
     await disconnect();
   };
   try {
@@ -56,7 +65,7 @@ export async function connectTenants(options: Omit<ConnectOptions, 'tenant'>): P
     await close();
     throw roleMissing(error);
   }
-  return { of, database: context.database, close };
+  return { of, database: context.database, locks, close };
 }
 
 function roleMissing(error: unknown): unknown {

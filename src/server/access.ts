@@ -5,7 +5,8 @@ import { userOfMachine } from '../client/decision-methods.ts';
 import { hashKey } from '../client/keys.ts';
 import { findApiKey, listKeysInForce, readTenantUse } from '../store/conversations/api-keys.ts';
 import type { ApiKey, Scope } from '../store/conversations/api-keys.ts';
-import type { Database } from '../store/database/database.ts';
+import type { Database, Queries } from '../store/database/database.ts';
+import { transaction } from '../store/database/transaction.ts';
 import type { ServerLimits } from './limits.ts';
 import { createLocalLogin, keyLogin, readLogin } from './login.ts';
 import { RequestError } from './problem.ts';
@@ -26,10 +27,10 @@ export interface Access {
   /** @throws RequestError `key_missing`, `key_refused`, `login_needed`, `origin_refused`, `too_many_requests` */
   callerOf(context: Context): Promise<Caller>;
   /**
-   * Before a turn is begun or a model is called. What was sent before takes no room again.
+   * Begins a turn, or calls a model, where the key has room for it. What was sent before takes no room again.
    * @throws RequestError `too_many_turns`, `cost_limit_reached`
    */
-  requireRoom(caller: Caller, use: Use, sent?: Sent): Promise<void>;
+  inRoom<Result>(wanted: Wanted, work: () => Promise<Result>): Promise<Result>;
   /** Which of the keys are still in force. */
   inForce(keyIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -40,6 +41,20 @@ export interface Sent {
   readonly conversationId?: unknown;
   /** Which makes it count once. */
   readonly idempotencyKey?: unknown;
+}
+
+interface Wanted {
+  readonly caller: Caller;
+  /** `null`: what takes no room. */
+  readonly use: Use | null;
+  readonly sent?: Sent;
+}
+
+/** Each as the application. */
+interface KeyDatabases {
+  readonly database: Database;
+  /** Connections that are held while others work. */
+  readonly locks: Database;
 }
 
 type KeyDefaults = Pick<ServerLimits, 'requestsPerMinute' | 'openTurns' | 'costPerDay'>;
@@ -61,7 +76,7 @@ export function localAccess(tenant: string, secret: Buffer = randomBytes(32)): A
       requireLogin(context);
       return { tenant, key: null, name: userOfMachine() };
     },
-    requireRoom: async () => undefined,
+    inRoom: (_, work) => work(),
     inForce: async () => new Set(),
   };
 }
@@ -84,9 +99,32 @@ function createRequestRate() {
   };
 }
 
+/** Milliseconds for which a server that stands still keeps the others from beginning turns of a tenant. */
+const LOCK_MILLISECONDS = 30_000;
+
+/** Work that counts the turns of a tenant and then begins one: two at once would both find the last place. Other servers wait too. */
+function oneAtATime(locks: Database) {
+  const newest = new Map<string, Promise<unknown>>();
+  return async <Result>(tenant: string, work: (sql: Queries) => Promise<Result>): Promise<Result> => {
+    const locked = () =>
+      transaction(locks, async (open) => {
+        await open`select set_config('idle_in_transaction_session_timeout', ${String(LOCK_MILLISECONDS)}, true)`;
+        await open`select pg_advisory_xact_lock(hashtextextended(${`turns of ${tenant}`}, 0))`;
+        return work(open);
+      });
+    // One connection for each tenant, however many wait.
+    const mine = (newest.get(tenant) ?? Promise.resolve()).then(locked, locked);
+    newest.set(tenant, mine);
+    const forget = (): unknown => newest.get(tenant) === mine && newest.delete(tenant);
+    mine.then(forget, forget);
+    return mine;
+  };
+}
+
 /** @param defaults of keys that name no limits of their own */
-export function keyAccess(database: Database, defaults: KeyDefaults): Access {
+export function keyAccess({ database, locks }: KeyDatabases, defaults: KeyDefaults): Access {
   const rate = createRequestRate();
+  const inTurn = oneAtATime(locks);
   const keyOf = async (written: string): Promise<ApiKey> => {
     const key = await findApiKey(database, hashKey(written));
     if (key === null) throw new RequestError('key_refused', 'The API key is unknown, expired or revoked.');
@@ -104,14 +142,16 @@ export function keyAccess(database: Database, defaults: KeyDefaults): Access {
         throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });
       return { tenant: key.tenant, key, name: key.name };
     },
-    async requireRoom({ key }, use, sent = {}) {
-      if (key === null) return;
-      const { openTurns, costPerDay } = defaults;
-      const limits = {
-        openTurns: key.limits.openTurns ?? openTurns,
-        costPerDay: key.limits.costPerDay ?? costPerDay,
+    async inRoom({ caller: { key }, use, sent = {} }, work) {
+      if (key === null || use === null) return work();
+      const openTurns = key.limits.openTurns ?? defaults.openTurns;
+      const limits = { openTurns, costPerDay: key.limits.costPerDay ?? defaults.costPerDay };
+      const workInRoom = async (sql: Queries) => {
+        await requireRoom(sql, { tenant: key.tenant, limits }, { ...sent, use });
+        return work();
       };
-      await requireRoom(database, { tenant: key.tenant, limits }, { ...sent, use });
+      // A call of a model takes no place of a turn, and may take long.
+      return use === 'calls' || openTurns === null ? workInRoom(database) : inTurn(key.tenant, workInRoom);
     },
     inForce: (keyIds) => listKeysInForce(database, keyIds),
   };
@@ -124,12 +164,12 @@ export function requireScope({ key }: Caller, scope: Scope): void {
 }
 
 async function requireRoom(
-  database: Database,
+  sql: Queries,
   { tenant, limits: { openTurns, costPerDay } }: Limited,
   { use, ...sent }: Sent & { readonly use: Use },
 ): Promise<void> {
   if (openTurns === null && costPerDay === null) return;
-  const used = await readTenantUse(database, tenant, sent);
+  const used = await readTenantUse(sql, tenant, sent);
   if (used.isSent || (use === 'message' && used.isOpen)) return;
   if (use !== 'calls' && openTurns !== null && used.otherTurns >= openTurns) {
     throw new RequestError('too_many_turns', `${used.otherTurns} turns are open, and the key may have ${openTurns}.`);

@@ -22,11 +22,17 @@ interface WantedEvents {
   readonly liveText?: boolean | undefined;
 }
 
-/** Open event streams of one server. */
+/** An export holds a connection of its tenant's few for as long as it is read. */
+type Waiting = 'watcher' | 'export';
+
+/** Exports of a tenant at once, so that they leave connections to its other requests. */
+const EXPORTS_OF_TENANT = 2;
+
+/** Open event streams of one server, and whatever else lasts as long as its reader likes. */
 export interface EventStreams {
   serve(context: Context<Admitted>, client: Holdfast, wanted: WantedEvents): Promise<Response>;
-  /** Aborts with the caller's key, and with the server. @throws RequestError `too_many_watchers` */
-  endingOf(context: Context<Admitted>): AbortController;
+  /** Aborts when the connection closes, with the caller's key, and with the server. @throws RequestError `too_many_watchers` */
+  endingOf(context: Context<Admitted>, kind?: Waiting): AbortController;
   /**
    * Opens a stream that ends with its caller, its key or the server. It is written no faster than it is read.
    * @param write ends when the signal aborts
@@ -42,18 +48,21 @@ export interface EventStreams {
 }
 
 export function createEventStreams(limits: ServerLimits, access: Access, log: (error: unknown) => void): EventStreams {
-  /** By its ending, the key of each. */
-  const open = new Map<AbortController, string | null>();
+  const open: OpenStreams = new Map();
   const keyChecks = checkKeys(open, access, limits.keyCheckSeconds, log);
-  const endingOf: EventStreams['endingOf'] = (context) => {
-    if (open.size >= limits.watchers) {
-      throw new RequestError('too_many_watchers', `This server has ${limits.watchers} open event streams.`, {
-        retryAfterSeconds: RETRY_SECONDS,
-      });
-    }
+  const endingOf: EventStreams['endingOf'] = (context, kind = 'watcher') => {
+    const { tenant, key } = context.var.caller;
+    if (open.size >= limits.watchers)
+      throw tooMany(`This server has ${limits.watchers} open event streams, exports and waits.`);
+    const exports =
+      kind === 'export' ? [...open.values()].filter((of) => of.kind === kind && of.tenant === tenant) : [];
+    if (exports.length >= EXPORTS_OF_TENANT) throw tooMany(`${EXPORTS_OF_TENANT} conversations are being exported.`);
     const ending = new AbortController();
-    open.set(ending, context.var.caller.key?.id ?? null);
-    context.env.outgoing.once('close', () => open.delete(ending));
+    open.set(ending, { tenant, kind, keyId: key?.id ?? null });
+    context.env.outgoing.once('close', () => {
+      open.delete(ending);
+      ending.abort();
+    });
     return ending;
   };
   const openStream: EventStreams['open'] = (context, write, failed) => {
@@ -101,18 +110,23 @@ export function cutOffStandstill({ env }: Context<Admitted>, { heartbeatSeconds 
   env.outgoing.setTimeout(heartbeatSeconds * MISSED_HEARTBEATS * 1_000);
 }
 
+type OpenStreams = Map<
+  AbortController,
+  { readonly tenant: string; readonly kind: Waiting; readonly keyId: string | null }
+>;
+
 /** Ends the streams whose keys are not in force any more. */
 function checkKeys(
-  open: ReadonlyMap<AbortController, string | null>,
+  open: OpenStreams,
   access: Access,
   seconds: number,
   log: (error: unknown) => void,
 ): { readonly end: () => Promise<void> } {
   const endRevoked = async (): Promise<void> => {
-    const keys = [...new Set(open.values())].filter((key) => key !== null);
+    const keys = [...new Set([...open.values()].map(({ keyId }) => keyId))].filter((key) => key !== null);
     if (keys.length === 0) return;
     const inForce = await access.inForce(keys);
-    for (const [ending, key] of open) if (key !== null && !inForce.has(key)) ending.abort(revoked());
+    for (const [ending, { keyId }] of open) if (keyId !== null && !inForce.has(keyId)) ending.abort(revoked());
   };
   let looking: Promise<void> | null = null;
   const look = (): void => {
@@ -155,6 +169,10 @@ function lastEventOf(context: Context): number | undefined {
   const { data, error } = lastEventId.safeParse(header === undefined || header === '' ? undefined : Number(header));
   if (error === undefined) return data;
   throw new RequestError('invalid_argument', 'Last-Event-ID must be the id of an event: a whole number of 0 or more.');
+}
+
+function tooMany(message: string): RequestError {
+  return new RequestError('too_many_watchers', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 function revoked(): RequestError {

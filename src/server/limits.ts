@@ -17,7 +17,7 @@ export const serverLimits = z.strictObject({
   openTurns: positive.nullable().default(null),
   /** Dollars of a tenant in 24 hours, for a key that names no amount of its own; `null`: any. */
   costPerDay: z.number().positive().nullable().default(null),
-  /** Open event streams of the process. */
+  /** Open event streams, exports and requests that wait, of the process. */
   watchers: positive.default(2_000),
   /** Seconds within which a request must have come whole: a client that sends no faster is cut off. */
   requestSeconds: z.number().min(0.05).default(120),

@@ -21,22 +21,22 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
         const { code, detail, next } = problemOf(error, parts.log);
         return `${code}: ${detail} ${next}`;
       },
-      async admit(scope, { conversation_id: conversationId, mode, workspace, agent, ...keys }) {
+      async admit(scope, { conversation_id: conversationId, mode, workspace, agent, ...keys }, run) {
         requireScope(caller, scope);
         if (workspace !== undefined) {
           throw new RequestError('invalid_argument', 'Over HTTP an agent works in its own workspace.');
         }
-        if (scope !== 'write') return;
+        if (scope !== 'write') return run();
         await parts.requireAgent(typeof agent === 'string' ? agent : undefined);
         const idempotencyKey = keys.start_key ?? keys.message_id;
         const use = mode === 'queue' ? 'turn' : 'message';
-        await parts.access.requireRoom(caller, use, { conversationId, idempotencyKey });
+        return parts.access.inRoom({ caller, use, sent: { conversationId, idempotencyKey } }, run);
       },
     });
     const transport = new WebStandardStreamableHTTPServerTransport({});
     await server.connect(transport);
     // A tool that waits stops waiting with its caller, and with the caller's key.
-    for (const { signal } of [ending, context.req.raw]) signal.addEventListener('abort', () => void server.close());
+    ending.signal.addEventListener('abort', () => void server.close());
     return transport.handleRequest(context.req.raw, { parsedBody });
   });
   // There is no session, so nothing to listen to or to end.

@@ -10,15 +10,19 @@ import type { McpTool } from './mcp-tools.ts';
 export interface McpCaller {
   /** As which the caller decides. */
   readonly name?: string | undefined;
-  /** @throws RequestError for what the caller may not do */
-  admit(scope: McpTool['scope'], given: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Runs a tool. @throws RequestError for what the caller may not do */
+  admit<Result>(
+    scope: McpTool['scope'],
+    given: Readonly<Record<string, unknown>>,
+    run: () => Promise<Result>,
+  ): Promise<Result>;
   /** What the caller reads of an error. */
   explain(error: unknown): string;
 }
 
 /** The user of this machine. */
 const ANYBODY: McpCaller = {
-  admit: async () => undefined,
+  admit: (_scope, _given, run) => run(),
   explain(thrown) {
     const error = clientError(thrown);
     return error instanceof HoldfastClientError ? `${error.code}: ${error.message}` : `internal: ${String(error)}`;
@@ -51,8 +55,8 @@ export function createMcpServer(client: Holdfast, version: string, caller = ANYB
       },
       async (given, { signal }): Promise<CallToolResult> => {
         try {
-          await caller.admit(scope, given);
-          const result = await tool.run(client, given, { signal, decidedBy: caller.name });
+          const run = () => tool.run(client, given, { signal, decidedBy: caller.name });
+          const result = await caller.admit(scope, given, run);
           return { structuredContent: result, content: [{ type: 'text', text: JSON.stringify(result) }] };
         } catch (error) {
           return { isError: true, content: [{ type: 'text', text: caller.explain(error) }] };

@@ -119,13 +119,14 @@ const ANY_REFUSAL: readonly ProblemCode[] = [
   'database_schema',
   'namespace_differs',
 ];
-/** By the argument that names something, that it is not there. */
-const NOT_FOUND: Readonly<Record<string, ProblemCode>> = {
+/** By the argument that names something, that it is not there; by the time of a wait, that too many wait. */
+const OF_ARGUMENT: Readonly<Record<string, ProblemCode>> = {
   conversationId: 'conversation_not_found',
   entryId: 'entry_not_found',
   branch: 'branch_not_found',
   callNumber: 'model_call_not_found',
   memoryId: 'memory_not_found',
+  timeoutMilliseconds: 'too_many_watchers',
 };
 const NO_ROOM: Readonly<Record<Use, readonly ProblemCode[]>> = {
   turn: ['too_many_turns', 'cost_limit_reached'],
@@ -146,7 +147,7 @@ function problemsOf(
   const codes = [
     ...ANY_REFUSAL,
     ...(method === 'post' ? (['body_not_json', 'body_too_large'] as const) : []),
-    ...Object.keys(shape).flatMap((name) => NOT_FOUND[name] ?? []),
+    ...Object.keys(shape).flatMap((name) => OF_ARGUMENT[name] ?? []),
     ...(uses === undefined ? [] : NO_ROOM[uses]),
     ...refuses,
   ];

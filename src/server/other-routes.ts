@@ -86,9 +86,12 @@ export const OTHER_ROUTES = {
     summary: 'Write a whole conversation',
     arguments: { conversationId: text },
     answer: [LINES, z.string()],
-    refuses: ['conversation_busy'],
-    serve({ context, client, limits }, { conversationId }) {
+    refuses: ['conversation_busy', 'too_many_watchers'],
+    serve({ context, client, limits, streams }, { conversationId }) {
       cutOffStandstill(context, limits);
+      // The connection's end ends the transaction that is read from.
+      const cutOff = (): void => void context.env.outgoing.destroy();
+      streams.endingOf(context, 'export').signal.addEventListener('abort', cutOff);
       return serveExport(client, conversationId);
     },
   }),

@@ -142,6 +142,8 @@ export function problemOf(thrown: unknown, log: (error: unknown) => void): Probl
     if (isOutage) log(error);
     return written(error.code, isOutage ? 'Holdfast cannot serve this now.' : error.what, []);
   }
+  // Its caller has left, or the server ends: no fault.
+  if (error instanceof Error && error.name === 'AbortError') return written('client_closed', 'The wait was ended.', []);
   log(error);
   return written('internal', 'The server failed.', []);
 }

@@ -7,8 +7,10 @@ import { content } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import { requireScope } from './access.ts';
 import type { Access, Caller } from './access.ts';
+import type { Admitted } from './admission.ts';
 import { argumentReader, refused } from './arguments.ts';
 import type { RequireAgent } from './configured.ts';
+import type { EventStreams } from './events.ts';
 import { requireAttachments } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 
@@ -21,6 +23,7 @@ interface Served {
   readonly access: Access;
   readonly requireAgent: RequireAgent;
   readonly limits: ServerLimits;
+  readonly streams: EventStreams;
 }
 
 /** Calls the method of the client that an endpoint names, and answers what it returns. */
@@ -28,21 +31,22 @@ export function endpointServer(name: EndpointName) {
   const endpoint: Endpoint = ENDPOINTS[name];
   const { adminArgument = '' } = endpoint;
   const argumentsIn = argumentReader(endpoint);
-  return async (context: Context, { client, caller, access, requireAgent, limits }: Served): Promise<Response> => {
+  return async (context: Context<Admitted>, { client, caller, limits, ...served }: Served): Promise<Response> => {
+    const { access, requireAgent, streams } = served;
     const given = await argumentsIn(context);
     requireSizes(given, limits);
     if (given[adminArgument] !== undefined) requireScope(caller, 'admin');
     if (name === 'start') await requireAgent(z.string().optional().parse(given['agent']));
-    const use = useOf(endpoint, given);
-    if (use !== null) {
-      const idempotencyKey = given[endpoint.idempotencyKey ?? ''];
-      await access.requireRoom(caller, use, { conversationId: given['conversationId'], idempotencyKey });
-    }
     // Who has a key cannot decide in another's name; without keys, the user of this machine decides.
     if ('decidedBy' in endpoint.arguments && (caller.key !== null || given['decidedBy'] === undefined)) {
       given['decidedBy'] = caller.name;
     }
-    return answer(context, endpoint, await call(client, name, given));
+    if (name === 'conversation.outcome') given['signal'] = streams.endingOf(context).signal;
+    const use = useOf(endpoint, given);
+    const idempotencyKey = given[endpoint.idempotencyKey ?? ''];
+    const sent = { conversationId: given['conversationId'], idempotencyKey };
+    const result = await access.inRoom({ caller, use, sent }, () => call(client, name, given));
+    return answer(context, endpoint, result);
   };
 }
 

@@ -118,7 +118,7 @@ test('over HTTP a key names tenant and rights, and without a key nobody is serve
   await closed.close();
   const server = await startServer({
     clientOf: (tenant) => (tenant === 'other' ? closed : harness.client),
-    access: keyAccess(harness.database, serverLimits.parse({})),
+    access: keyAccess({ database: harness.database, locks: harness.database }, serverLimits.parse({})),
     needsKeys: true,
     configured: { agents: [], presets: [], links: [] },
     checkReady: async () => undefined,

@@ -1,5 +1,11 @@
+import { expect } from 'vitest';
 import { pathArguments } from '../../src/client/api/endpoint.ts';
 import type { Endpoint } from '../../src/client/api/endpoint.ts';
+import type { TenantClients } from '../../src/client/tenants.ts';
+import { keyAccess } from '../../src/server/access.ts';
+import { serverLimits } from '../../src/server/limits.ts';
+import { startServer } from '../../src/server/start-server.ts';
+import type { RunningServer } from '../../src/server/start-server.ts';
 import { MCP_TOOLS } from '../../src/server/mcp-tools.ts';
 import type { McpTool } from '../../src/server/mcp-tools.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -19,6 +25,21 @@ export async function urlOfLogin(harness: TurnHarness): Promise<string> {
     await open.unsafe(`create role ${url.username} login password 'secret' in role holdfast_app, holdfast_api`);
   });
   return url.href;
+}
+
+/** Several of them serve the same database. */
+export function startKeyedServer(tenants: TenantClients): Promise<RunningServer> {
+  return startServer({
+    clientOf: tenants.of,
+    access: keyAccess(tenants, serverLimits.parse({ requestsPerMinute: 100_000 })),
+    needsKeys: true,
+    configured: { agents: [], presets: [], links: [] },
+    checkReady: async () => undefined,
+    version: '0.0.0',
+    port: 0,
+    limits: { keyCheckSeconds: 0.1 },
+    log: (error) => expect.unreachable(String(error)),
+  });
 }
 
 /** What a request needs besides ids. */
@@ -67,14 +88,17 @@ type Request = readonly [method: string, path: string, body?: object];
 /** What an MCP tool needs besides ids. */
 const TOOL_ARGUMENTS = { text: 'Say more', query: 'heron', decision: 'approve', call: '1.1.0', timeout_seconds: 0 };
 
-/** Requests that name these ids where no endpoint of the API does: cursors, bytes, responses and tools of MCP. */
-export function otherRequests(ids: Readonly<Record<string, string>>): readonly Request[] {
-  const { conversationId = '', messageId = '', entryId = '', memoryId = '' } = ids;
+/**
+ * Requests that name these ids where no endpoint of the API does: cursors, bytes, responses and tools of MCP.
+ * @param own conversation of the caller
+ */
+export function otherRequests(ids: Readonly<Record<string, string>>, own: string): readonly Request[] {
+  const { conversationId = '', messageId = '', entryId = '', memoryId = '', compactionId, deliveryId } = ids;
   const call = `${conversationId}/1.1.0`;
   const named = `${conversationId}_${messageId}`.replaceAll('-', '');
   const previous = { previous_response_id: `resp_${named}` };
   const continued = { conversation: conversationId };
-  const own = {
+  const inside = {
     input: [
       { type: 'message', id: `msg_${named}_1` },
       { role: 'user', content: 'Say more' },
@@ -84,6 +108,9 @@ export function otherRequests(ids: Readonly<Record<string, string>>): readonly R
   const compact = { model: 'default' };
   return [
     ['GET', `/v1/entries/${entryId}/content`],
+    ['GET', `/v1/entries/${compactionId}`],
+    ['GET', `/v1/conversations/${own}/audit?compactionId=${compactionId}`],
+    ['GET', `/v1/webhook-failures?before=${deliveryId}`],
     ['GET', `/v1/conversations?before=${conversationId}`],
     ['GET', `/v1/memories?before=${memoryId}`],
     ['GET', `/v1/decisions?after=${call}`],
@@ -91,7 +118,7 @@ export function otherRequests(ids: Readonly<Record<string, string>>): readonly R
     ['GET', `/v1/conversations/${conversationId}/events`],
     ['GET', `/v1/responses/resp_${named}`],
     ['POST', `/v1/responses/resp_${named}/cancel`],
-    ...[previous, continued, own].map((of): Request => ['POST', '/v1/responses', { ...next, ...of }]),
+    ...[previous, continued, inside].map((of): Request => ['POST', '/v1/responses', { ...next, ...of }]),
     ...[previous, continued].map((of): Request => ['POST', '/v1/responses/compact', { ...compact, ...of }]),
     ...Object.entries<McpTool>(MCP_TOOLS).flatMap(([name, { input }]) => {
       const all = { ...TOOL_ARGUMENTS, conversation_id: conversationId, message_id: messageId, entry_id: entryId };
@@ -102,6 +129,16 @@ export function otherRequests(ids: Readonly<Record<string, string>>): readonly R
     }),
   ];
 }
+
+/** Each has one row of the tenant `ada`, after `ownRows` and `ownDecisions`. */
+export const OWN_LISTS = [
+  'webhooks',
+  'webhook-failures',
+  'memories',
+  'decisions',
+  'decisions/made',
+  'standing-approvals',
+];
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
@@ -120,12 +157,44 @@ export async function ownConversation(harness: TurnHarness, call: Call): Promise
   return { conversationId, messageId, entryId: entries.body.items[0].entryId, memoryId, webhookId };
 }
 
-/** A call that waits, one that was decided, a decision for an agent, and a delivery that was given up. */
-export async function ownDecisions(
-  harness: TurnHarness,
-  call: Call,
-  { conversationId, webhookId }: Readonly<Record<string, string>>,
-): Promise<void> {
+/** To more than the buffers on the way to a reader hold. */
+export async function lengthenEntries({ database }: TurnHarness, conversationId: string): Promise<void> {
+  const content = [{ type: 'text', text: 'x'.repeat(30_000_000) }];
+  await database.begin(async (open) => {
+    await open`set local session_replication_role = replica`;
+    await open`
+      update holdfast.entries set content = ${JSON.stringify(content)}::text::json where conversation_id = ${conversationId}`;
+  });
+}
+
+/** Of the conversation: a compaction, and a delivery that was given up, after one to the webhook of the tenant `bob`. */
+export async function ownRows(
+  { database }: TurnHarness,
+  { entryId = '', webhookId = '' }: Readonly<Record<string, string>>,
+  webhookOfBob: string,
+): Promise<Readonly<Record<string, string>>> {
+  const [compactionId, deliveryId] = [newId(), newId()];
+  await database.begin(async (open) => {
+    // Past the fence of the turn, which has ended.
+    await open`set local session_replication_role = replica`;
+    await open`
+      insert into holdfast.compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
+        tokens_before, tokens_after, status, number, marker_entry_id, first_kept_sequence, covered_through_sequence, summary,
+        summary_measurements, view_after, finished_at)
+      select ${compactionId}, conversation_id, turn_id, epoch, 1, 'manual', 'default', 'summary', '{}', id, 2, 1, 'committed', 1, id,
+        sequence, sequence - 1, '"Heron."', measurements, measurements, now()
+      from holdfast.entries where id = ${entryId}`;
+    await open`
+      insert into holdfast.webhook_deliveries (id, webhook_id, tenant, conversation_id, event, body, due_at, created_at)
+      select id, webhook_id, tenant, ${newId()}, 'turn_ended', '{}', null, created_at
+      from (values (${deliveryId}::uuid, ${webhookId}::uuid, 'ada', now()),
+        (${newId()}, ${webhookOfBob}, 'bob', now() - interval '1 hour')) as d (id, webhook_id, tenant, created_at)`;
+  });
+  return { compactionId, deliveryId };
+}
+
+/** A call that waits, one that was decided, and a decision for an agent. */
+export async function ownDecisions(harness: TurnHarness, call: Call): Promise<void> {
   const task = 'Call write_file with {"path":"a.txt","content":"x"}\nSay done';
   const untilWaiting = (calls: number) =>
     waitUntil('calls wait', async () => (await call('GET', '/v1/decisions')).body.items.length === calls);
@@ -138,7 +207,4 @@ export async function ownDecisions(
   await harness.database`
     insert into holdfast.standing_decisions (tenant, agent, rule, state, decided_at, turn_id, call_number, call_index)
     values ('ada', 'another', 'write_file', 'approved', now(), ${newId()}, 1, 0)`;
-  await harness.database`
-    insert into holdfast.webhook_deliveries (webhook_id, tenant, conversation_id, event, body, due_at)
-    values (${webhookId ?? ''}, 'ada', ${conversationId ?? ''}, 'turn_ended', '{}', null)`;
 }

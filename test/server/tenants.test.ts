@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Endpoint } from '../../src/client/api/endpoint.ts';
 import { ENDPOINTS } from '../../src/client/api/endpoints.ts';
 import { connectTenants } from '../../src/client/tenants.ts';
 import type { TenantClients } from '../../src/client/tenants.ts';
-import { keyAccess } from '../../src/server/access.ts';
 import { serverLimits } from '../../src/server/limits.ts';
-import { startServer } from '../../src/server/start-server.ts';
 import type { RunningServer } from '../../src/server/start-server.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { isolateTenants } from '../../src/store/database/migration-ledger.ts';
@@ -14,7 +12,17 @@ import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { callServer, readEvents } from './server-harness.ts';
 import type { Answer } from './server-harness.ts';
-import { otherRequests, ownConversation, ownDecisions, requestOf, urlOfLogin } from './tenant-requests.ts';
+import {
+  lengthenEntries,
+  OWN_LISTS,
+  otherRequests,
+  ownConversation,
+  ownDecisions,
+  ownRows,
+  requestOf,
+  startKeyedServer,
+  urlOfLogin,
+} from './tenant-requests.ts';
 
 let harness: TurnHarness;
 let tenants: TenantClients;
@@ -33,17 +41,7 @@ beforeAll(async () => {
   await expect(connectTenants(servers)).rejects.toMatchObject(refused);
   await isolateTenants(harness.database);
   tenants = await connectTenants(servers);
-  server = await startServer({
-    clientOf: tenants.of,
-    access: keyAccess(tenants.database, serverLimits.parse({ requestsPerMinute: 100_000 })),
-    needsKeys: true,
-    configured: { agents: [], presets: [], links: [] },
-    checkReady: async () => undefined,
-    version: '0.0.0',
-    port: 0,
-    limits: { keyCheckSeconds: 0.1 },
-    log: (error) => expect.unreachable(String(error)),
-  });
+  server = await startKeyedServer(tenants);
 });
 afterAll(async () => {
   await server.close();
@@ -56,6 +54,9 @@ type KeyOptions = Omit<Parameters<TurnHarness['client']['keys']['create']>[0], '
 async function keyOf(tenant: string, options: KeyOptions = {}): Promise<{ key: string; id: string }> {
   return harness.client.keys.create({ name: 'test', tenant, scopes: ['admin'], ...options });
 }
+
+/** A turn that is not begun, because no worker has the agent. */
+const BEHIND_NOBODY = { task: 'Say one', agent: 'nobody' };
 
 const MCP_ACCEPTS = { accept: 'application/json, text/event-stream' };
 
@@ -71,7 +72,10 @@ function ask(key: string, endpoint: Endpoint, ids: Readonly<Record<string, strin
 
 test('on every route the ids of another tenant are as unknown as ids that nobody has', async () => {
   const [ada, bob] = [(await keyOf('ada')).key, (await keyOf('bob')).key];
-  const ids = await ownConversation(harness, (...request) => callAs(ada, ...request));
+  const asked = await ownConversation(harness, (...request) => callAs(ada, ...request));
+  const { webhookId } = (await callAs(bob, 'POST', '/v1/webhooks', { url: 'https://example.org' })).body;
+  const ids = { ...asked, ...(await ownRows(harness, asked, webhookId)) };
+  const { conversationId: own } = (await callAs(bob, 'POST', '/v1/conversations', BEHIND_NOBODY)).body;
   const unknown = Object.fromEntries(Object.keys(ids).map((name) => [name, newId()]));
   const shown = ({ status, body }: Answer, of: Readonly<Record<string, string>>): unknown =>
     Object.entries(of).reduce(
@@ -87,8 +91,8 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
     walked += 1;
   }
   expect(walked).toBe(Object.keys(ENDPOINTS).length - 2);
-  const nobodysRequests = otherRequests(unknown);
-  for (const [place, request] of otherRequests(ids).entries()) {
+  const nobodysRequests = otherRequests(unknown, own);
+  for (const [place, request] of otherRequests(ids, own).entries()) {
     const [theirs, nobodys] = [
       await callAs(bob, ...request),
       await callAs(bob, ...(nobodysRequests[place] ?? request)),
@@ -96,25 +100,19 @@ test('on every route the ids of another tenant are as unknown as ids that nobody
     expect([request, shown(theirs, ids)]).toEqual([request, shown(nobodys, unknown)]);
     if (/^\/(?:mcp|v1\/responses)/u.test(request[1])) expect(String(shown(theirs, ids))).toContain('_not_found');
   }
-  await ownDecisions(harness, (...request) => callAs(ada, ...request), ids);
-  for (const list of [
-    'webhooks',
-    'webhook-failures',
-    'memories',
-    'decisions',
-    'decisions/made',
-    'standing-approvals',
-  ]) {
+  await ownDecisions(harness, (...request) => callAs(ada, ...request));
+  await callAs(bob, 'DELETE', `/v1/webhooks/${webhookId}`);
+  for (const list of OWN_LISTS) {
     const items = [];
     for (const key of [ada, bob]) items.push((await callAs(key, 'GET', `/v1/${list}`)).body.items.length);
     expect([list, ...items]).toEqual([list, 1, 0]);
   }
-  const retry = `/v1/webhook-failures/${(await callAs(ada, 'GET', '/v1/webhook-failures')).body.items[0].deliveryId}/retry`;
+  const retry = `/v1/webhook-failures/${ids['deliveryId']}/retry`;
   expect((await callAs(bob, 'POST', retry)).body).toEqual({ value: false });
   expect((await callAs(ada, 'POST', retry)).body).toEqual({ value: true });
   // All of it is still there for the one whose it is.
-  const own = await callAs(ada, 'GET', `/v1/conversations/${ids['conversationId']}`);
-  expect(own.body).toMatchObject({ waitingMessages: 0, entryCount: 2 });
+  const theirs = await callAs(ada, 'GET', `/v1/conversations/${ids['conversationId']}`);
+  expect(theirs.body).toMatchObject({ waitingMessages: 0, entryCount: 2 });
   // A search indexes for a short time only what is newest.
   const search = () => callAs(ada, 'POST', '/v1/search', { agent: 'default', query: 'heron' });
   const isFound = async () => (await search()).body.items[0]?.conversationId === ids['conversationId'];
@@ -182,14 +180,21 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
   const { key: burst } = await keyOf('hal', { limits: { openTurns: 1 } });
-  // Its turn is not begun while no worker has the agent.
-  const wait = (startKey: string) =>
-    callAs(burst, 'POST', '/v1/conversations', { task: 'Say one', agent: 'nobody', startKey });
+  const wait = (startKey: string) => callAs(burst, 'POST', '/v1/conversations', { ...BEHIND_NOBODY, startKey });
   const begun = [await wait('first'), await wait('second')];
   expect(begun.map(({ status, body: { code } }) => [status, code])).toEqual([
     [201, undefined],
     [429, 'too_many_turns'],
   ]);
+  const { key: crowd } = await keyOf('kim', { limits: { openTurns: 1 } });
+  const second = await startKeyedServer(tenants);
+  onTestFinished(() => second.close());
+  const atOnce = await Promise.all(
+    [second, server, second, server].map(({ url }) =>
+      callServer(url, 'POST', '/v1/conversations', BEHIND_NOBODY, { authorization: `Bearer ${crowd}` }),
+    ),
+  );
+  expect(atOnce.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([201, 429, 429, 429]);
   // What was sent before is answered again, also where there is no room.
   expect((await wait('first')).body).toEqual({ ...begun[0]?.body, duplicate: true });
   const { key } = await keyOf('fay', { limits: { openTurns: 1 } });
@@ -234,29 +239,37 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
   }
 });
 
-test('a key that is revoked ends its event streams, and what waits for a turn', async () => {
+test('a key that is revoked ends its event streams and exports, and what waits for a turn', async () => {
   const { key, id } = await keyOf('gil');
-  const { conversationId } = await ownConversation(harness, (...request) => callAs(key, ...request));
-  // Of an agent that no worker has.
-  const { body: unserved } = await callAs(key, 'POST', '/v1/conversations', { task: 'Say one', agent: 'nobody' });
+  const { conversationId = '' } = await ownConversation(harness, (...request) => callAs(key, ...request));
+  const { body: unserved } = await callAs(key, 'POST', '/v1/conversations', BEHIND_NOBODY);
   const waiting = { conversation_id: unserved.conversationId, message_id: unserved.messageId, timeout_seconds: 3_600 };
   const params = { name: 'wait_for_turn', arguments: waiting };
   const waits = Promise.all([
     callAs(key, 'POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
     callAs(key, 'POST', '/v1/responses', { model: 'nobody', input: 'Say one' }),
+    callAs(key, 'GET', `/v1/conversations/${unserved.conversationId}/messages/${unserved.messageId}/outcome`),
   ]);
   const isWaiting = async () => (await callAs(key, 'GET', '/v1/conversations?agent=nobody')).body.items.length === 2;
   await waitUntil('both wait', isWaiting);
-  const url = `${server.url}/v1/conversations/${conversationId}/events`;
+  await lengthenEntries(harness, conversationId);
+  const authorization = `Bearer ${key}`;
+  const path = `/v1/conversations/${conversationId}`;
+  const exporting = () => fetch(`${server.url}${path}/export`, { headers: { authorization } });
+  const slow = [await exporting(), await exporting()];
+  expect((await callAs(key, 'GET', `${path}/export`)).body).toMatchObject({ code: 'too_many_watchers' });
+  expect((await callAs(key, 'GET', path)).status).toBe(200);
   let revoking: Promise<boolean> | undefined;
   const isLast = ({ event }: { event: string }): boolean => {
     revoking ??= harness.client.keys.revoke({ keyId: id });
     return event === 'error';
   };
-  const events = await readEvents(url, isLast, { authorization: `Bearer ${key}` });
+  const events = await readEvents(`${server.url}${path}/events`, isLast, { authorization });
   expect(await revoking).toBe(true);
   expect(events.at(-1)?.data).toMatchObject({ code: 'key_refused' });
-  expect(await waits).toMatchObject([{ body: '' }, { status: 401, body: { error: { code: 'key_refused' } } }]);
+  const refused = { code: 'key_refused' };
+  expect(await waits).toMatchObject([{ body: '' }, { status: 401, body: { error: refused } }, { body: refused }]);
+  for (const response of slow) await expect(response.text()).rejects.toThrow('terminated');
   // Looked at every so many seconds, where this file's server looks more often.
   expect(serverLimits.parse({}).keyCheckSeconds).toBeLessThan(5);
   expect((await callAs(key, 'GET', '/v1/conversations')).status).toBe(401);

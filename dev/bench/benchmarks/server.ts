@@ -70,7 +70,7 @@ async function measureReads(stack: BenchStack, conversationId: string, rounds: n
   const superuser = databaseUrl.replace(AS_APPLICATION, '');
   const tenants = await connectTenants({ databaseUrl: superuser, temporal: { address, namespace } });
   const limits = serverLimits.parse({ requestsPerMinute: 10_000_000 });
-  const keyed = await serve(keyAccess(tenants.database, limits), tenants.of, true);
+  const keyed = await serve(keyAccess(tenants, limits), tenants.of, true);
   const { key } = await client.keys.create({ name: 'bench', scopes: ['read'] });
   try {
     const path = `/v1/conversations/${conversationId}`;

@@ -65,7 +65,7 @@ async function serveWithKeys(flags: ServerFlags, surroundings: Surroundings): Pr
   ]);
   const tenants = await connectTenants(await connectOptions(flags, surroundings));
   try {
-    const access = keyAccess(tenants.database, serverLimits.parse(settingsIn(surroundings).limits));
+    const access = keyAccess(tenants, serverLimits.parse(settingsIn(surroundings).limits));
     await listen(flags, surroundings, {
       access,
       clientOf: tenants.of,

@@ -20,7 +20,7 @@ export const serverSchema = z.strictObject({
     defaultText: '1000',
   }),
   watchers: positive.optional().meta({
-    description: 'Open event streams.',
+    description: 'Open event streams, exports and requests that wait.',
     unit: 'streams',
     defaultText: '2000',
   }),

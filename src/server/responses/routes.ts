@@ -33,8 +33,9 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
   api.post('/responses/compact', async (context) => {
     const client = context.var.clientFor('write');
     const asked = readRequest(await readBody(context));
-    await parts.access.requireRoom(context.var.caller, 'calls');
-    return context.json(await compactResponse(client, asked, context.req.raw.signal));
+    const wanted = { caller: context.var.caller, use: 'calls' } as const;
+    const compact = () => compactResponse(client, asked, context.req.raw.signal);
+    return context.json(await parts.access.inRoom(wanted, compact));
   });
   api.get('/responses/:id', async (context) => {
     const client = context.var.clientFor('read');
@@ -58,12 +59,12 @@ async function create(context: Context<Admitted>, { access, requireAgent, limits
   const asked = readRequest(await readBody(context));
   requireAttachments(asked.content, limits);
   if (asked.continued === null) await requireAgent(asked.model, 'model');
-  await access.requireRoom(caller, 'turn', { conversationId: asked.continued?.conversationId });
-  const { of, afterEvent } = await createResponse(client, asked);
+  const wanted = { caller, use: 'turn', sent: { conversationId: asked.continued?.conversationId } } as const;
+  const { of, afterEvent } = await access.inRoom(wanted, () => createResponse(client, asked));
   const response = new StoredResponse(client, of, asked);
   if (asked.stream !== true) {
     if (asked.background !== true) {
-      const signal = AbortSignal.any([context.req.raw.signal, streams.endingOf(context).signal]);
+      const { signal } = streams.endingOf(context);
       await untilTurnRests(client, { ...of, signal });
     }
     return context.json(await response.read());

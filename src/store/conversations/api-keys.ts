@@ -93,7 +93,7 @@ interface TenantUse {
 
 /** What is no id is no conversation, and what is no text no key. */
 export async function readTenantUse(
-  sql: Database,
+  sql: Queries,
   tenant: string,
   { conversationId, idempotencyKey }: { readonly conversationId?: unknown; readonly idempotencyKey?: unknown },
 ): Promise<TenantUse> {
