@@ -60,7 +60,7 @@ export const serviceTests = {
     ...configDefaults.exclude,
     ...MODULE_TESTS,
     ...(canMount() ? [] : ['test/faults/full-disk.test.ts']),
-    ...(isBrowserThere ? [] : ['test/server/pages.test.ts']),
+    ...(isBrowserThere ? [] : ['test/server/pages*.test.ts']),
   ],
   globalSetup: ['test/support/start-servers.ts'],
 };

@@ -5,7 +5,7 @@ export const CONVERSATIONS = 120;
 export const CALLS = 600;
 
 /** A conversation with thousands of entries and hundreds of model calls, and many others. Triggers and foreign keys are off: turn by turn it would take minutes. */
-export async function fillLog(database: Database, conversationId: string): Promise<void> {
+export async function fillLog(database: Database, conversationId: string, entries = ENTRIES): Promise<void> {
   await database.begin(async (open) => {
     await open`set local role none`;
     await open`set local session_replication_role = replica`;
@@ -13,10 +13,10 @@ export async function fillLog(database: Database, conversationId: string): Promi
       insert into entries (id, parent_id, conversation_id, sequence, branch, turn_id, epoch, kind, content, measurements, sums)
       select md5(${conversationId} || n)::uuid, case when n > c.last_sequence + 1 then md5(${conversationId} || (n - 1))::uuid else c.head_entry_id end,
         c.id, n, 0, e.turn_id, 1, 'user', json_build_array(json_build_object('type', 'text', 'text', 'Entry ' || n)), e.measurements, e.sums
-      from conversations c join entries e on e.id = c.head_entry_id, generate_series(c.last_sequence + 1, ${ENTRIES}::int) n
+      from conversations c join entries e on e.id = c.head_entry_id, generate_series(c.last_sequence + 1, ${entries}::int) n
       where c.id = ${conversationId}`;
     await open`
-      update conversations set last_sequence = ${ENTRIES}, head_entry_id = md5(${conversationId} || ${ENTRIES}::int)::uuid
+      update conversations set last_sequence = ${entries}, head_entry_id = md5(${conversationId} || ${entries}::int)::uuid
       where id = ${conversationId}`;
     await open`
       insert into model_attempts (turn_id, conversation_id, head_entry_id, call_number, attempt, epoch, estimated_tokens, compactions,

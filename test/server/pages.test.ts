@@ -1,35 +1,22 @@
-import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loginLink } from '../../src/server/login-link.ts';
-import { launchChromium } from '../support/chromium.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { CALLS, CONVERSATIONS, ENTRIES, fillLog } from './fill-log.ts';
-import { deploy, HOSTILE, INERT, readLog, RED_PIXEL, TEMPORAL } from './page-tools.ts';
-import { faultsOfPage, hiddenFocus, openPage, refuseReading, startOnPage, tabTo } from './page-checks.ts';
-import { startServerHarness } from './server-harness.ts';
-import type { ServerHarness } from './server-harness.ts';
+import { HOSTILE, INERT, RED_PIXEL } from './page-tools.ts';
+import { faultsOfPage, hiddenFocus, refuseReading, tabTo } from './page-checks.ts';
+import { startPages } from './page-harness.ts';
+import type { PageHarness } from './page-harness.ts';
 
-let harness: ServerHarness;
-let browser: Browser;
-let page: Page;
-let complaints: readonly string[];
+let harness: PageHarness['harness'];
+let page: PageHarness['page'];
+let complaints: PageHarness['complaints'];
+let startTask: PageHarness['startTask'];
+let untilState: PageHarness['untilState'];
+let stop: PageHarness['stop'];
 
 beforeAll(async () => {
-  harness = await startServerHarness({
-    tools: [deploy, readLog],
-    agent: { tools: ['deploy', 'read_log'] },
-    server: { configured: { agents: [], presets: [], links: [TEMPORAL] } },
-  });
-  await harness.startWorker();
-  browser = await launchChromium();
-  ({ page, complaints } = await openPage(browser, await loginLink(harness.server.url)));
+  ({ harness, page, complaints, startTask, untilState, stop } = await startPages());
 });
-afterAll(async () => {
-  await browser.close();
-  await harness.stop();
-});
-
-const startTask = (task: string) => startOnPage(page, harness.server.url, task);
-const untilState = (state: string) => page.locator('.heading .state', { hasText: state }).waitFor();
+afterAll(() => stop());
 
 test('by keyboard alone a person starts a task, queues a message, decides calls in the inbox, and reads the answer as written', async () => {
   await page.goto(harness.server.url);
@@ -52,9 +39,11 @@ test('by keyboard alone a person starts a task, queues a message, decides calls 
   await page.getByText('looks fine').waitFor();
   await page.locator('.decision').waitFor();
   expect(await faultsOfPage(page)).toEqual([]);
+  const listWaiting = () => harness.client.decisions.listWaiting();
+  await waitUntil('the second call waits', async () => (await listWaiting()).items.length > 0);
   // A browser that has not read yet what was decided in this one.
   const other = await page.context().newPage();
-  const waiting = await harness.client.decisions.listWaiting();
+  const waiting = await listWaiting();
   await other.route(/\/decisions\?/u, (route) => route.fulfill({ json: waiting }));
   await other.goto(`${harness.server.url}/#/inbox`);
   await other.getByRole('button', { name: 'Deny' }).waitFor();

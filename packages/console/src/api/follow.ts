@@ -1,5 +1,5 @@
 import { mayPass, Problem } from './problem.ts';
-import { fillPath, reach } from './request.ts';
+import { fillPath, pause, reach } from './request.ts';
 import type { LiveText, TimelineEvent } from './types.ts';
 
 export type Update =
@@ -43,10 +43,11 @@ export async function follow(
       const problem = error instanceof Problem ? error : new Problem('stream_broken', String(error), '', 0);
       take({ type: 'lost', problem });
       if (!mayPass(problem)) return;
+      delay = Math.max(delay, problem.waitMilliseconds);
     } finally {
       silence.end();
     }
-    await new Promise((resolve) => setTimeout(resolve, delay));
+    await pause(delay);
     delay = Math.min(delay * 2, LONGEST_DELAY);
   }
 }

@@ -7,12 +7,15 @@ export class Problem extends Error {
   readonly next: string;
   /** Of HTTP; 0 where there was no answer. */
   readonly status: number;
+  /** How long the server asks to be left alone; 0: it does not say. */
+  readonly waitMilliseconds: number;
 
-  constructor(code: string, detail: string, next: string, status: number) {
+  constructor(code: string, detail: string, next: string, status: number, waitMilliseconds = 0) {
     super(detail);
     this.code = code;
     this.next = next;
     this.status = status;
+    this.waitMilliseconds = waitMilliseconds;
   }
 }
 

@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../api/request.ts';
+import { useSend } from '../api/request.ts';
 import { CommandForm } from './command-form.tsx';
 
 /** Compacts the context. */
 export function Compact({ conversationId }: { readonly conversationId: string }) {
   const [focus, setFocus] = useState('');
+  const send = useSend(focus);
   const compact = useMutation({
     mutationFn: () =>
       send('/conversations/{conversationId}/compact', { conversationId, ...(focus !== '' && { focus }) }),

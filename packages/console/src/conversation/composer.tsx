@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import type { KeyboardEvent } from 'react';
 import { withFiles } from '../api/attachments.ts';
-import { send } from '../api/request.ts';
+import { useSend } from '../api/request.ts';
 import type { Conversation } from '../api/types.ts';
+import { Attach } from '../text/attach.tsx';
 import { Failure } from '../text/failure.tsx';
-import { printable } from '../text/printable.ts';
 import { isOpen } from '../text/turn-state.ts';
 
 /** Id of the field that a message is written in. */
@@ -27,6 +27,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   const [files, setFiles] = useState<readonly File[]>([]);
   const [mode, setMode] = useState('steer');
   const queries = useQueryClient();
+  const send = useSend(text);
   const message = useMutation({
     mutationFn: async () => {
       const content = await withFiles(text, files);
@@ -66,15 +67,7 @@ export function Composer({ conversation }: { readonly conversation: Conversation
         <button type="submit" className="main" disabled={!canSend}>
           Send
         </button>
-        {isOpen(turn) && (
-          <>
-            <Stop conversationId={conversationId} />
-            <select value={mode} onChange={(event) => setMode(event.target.value)} aria-label="When it enters">
-              <option value="steer">at the next step</option>
-              <option value="queue">in the next turn</option>
-            </select>
-          </>
-        )}
+        {isOpen(turn) && <OfOpenTurn conversationId={conversationId} mode={mode} setMode={setMode} />}
         <Attach files={files} change={setFiles} />
         <span className="quiet hint">Ctrl+Enter sends</span>
       </div>
@@ -82,7 +75,26 @@ export function Composer({ conversation }: { readonly conversation: Conversation
   );
 }
 
+interface OfOpenTurnProps {
+  readonly conversationId: string;
+  readonly mode: string;
+  readonly setMode: (mode: string) => void;
+}
+
+function OfOpenTurn({ conversationId, mode, setMode }: OfOpenTurnProps) {
+  return (
+    <>
+      <Stop conversationId={conversationId} />
+      <select value={mode} onChange={(event) => setMode(event.target.value)} aria-label="When it enters">
+        <option value="steer">at the next step</option>
+        <option value="queue">in the next turn</option>
+      </select>
+    </>
+  );
+}
+
 function Stop({ conversationId }: { readonly conversationId: string }) {
+  const send = useSend();
   const stop = useMutation({ mutationFn: () => send('/conversations/{conversationId}/stop', { conversationId }) });
   return (
     <>
@@ -96,43 +108,4 @@ function Stop({ conversationId }: { readonly conversationId: string }) {
 
 function isSubmit({ key, ctrlKey, metaKey }: KeyboardEvent): boolean {
   return key === 'Enter' && (ctrlKey || metaKey);
-}
-
-interface AttachProps {
-  readonly files: readonly File[];
-  readonly change: (files: readonly File[]) => void;
-}
-
-/** Pictures, PDF and text to go with a message. */
-function Attach({ files, change }: AttachProps) {
-  const input = useRef<HTMLInputElement>(null);
-  return (
-    <>
-      <button type="button" onClick={() => input.current?.click()}>
-        Attach
-      </button>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        aria-label="Files"
-        onChange={({ target }) => {
-          change([...files, ...(target.files ?? [])]);
-          target.value = '';
-        }}
-      />
-      {files.map((file, place) => (
-        <button
-          key={place}
-          type="button"
-          className="file"
-          aria-label={`Remove ${printable(file.name)}`}
-          onClick={() => change(files.filter((each) => each !== file))}
-        >
-          {printable(file.name)} ×
-        </button>
-      ))}
-    </>
-  );
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { KeyboardEvent } from 'react';
-import { send } from '../api/request.ts';
+import { useSend } from '../api/request.ts';
 import type { WaitingCall } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
 import { moment } from '../text/numbers.ts';
@@ -30,18 +30,26 @@ const KEYS: Readonly<Record<string, readonly [Decided, Span]>> = {
   d: ['deny', 'call'],
 };
 
-/** A call that waits for a person: approve, deny or answer it. */
-export function Decision({ waiting }: { readonly waiting: ShownCall }) {
-  const { conversationId, call, kind, tool, requestedAt, expiresAt, rules } = waiting;
-  const [text, setText] = useState('');
+function useDecide({ conversationId, call }: ShownCall, text: string) {
   const queries = useQueryClient();
-  const decision = useMutation({
+  const send = useSend(text);
+  return useMutation({
     mutationFn: ([decided, span]: readonly [Decided, Span]) => {
       const words = decided === 'answer' ? { text } : { for: span, ...(text !== '' && { reason: text }) };
       return send(PATHS[decided], { conversationId, call, ...words });
     },
-    onSuccess: () => queries.invalidateQueries(),
+    onSuccess: () =>
+      Promise.all(
+        [['decisions'], ['conversation', conversationId]].map((queryKey) => queries.invalidateQueries({ queryKey })),
+      ),
   });
+}
+
+/** A call that waits for a person: approve, deny or answer it. */
+export function Decision({ waiting }: { readonly waiting: ShownCall }) {
+  const { kind, tool, requestedAt, expiresAt, rules } = waiting;
+  const [text, setText] = useState('');
+  const decision = useDecide(waiting, text);
   const words = useRef<HTMLInputElement>(null);
   const byKey = (event: KeyboardEvent<HTMLElement>): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../api/request.ts';
+import { useSend } from '../api/request.ts';
 import type { Entry } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
 
@@ -13,6 +13,7 @@ interface EntryActionsProps {
 export function EntryActions({ conversationId, entry: { entryId, kind, content } }: EntryActionsProps) {
   const [words, setWords] = useState<string | null>(null);
   const of = { conversationId, entryId };
+  const send = useSend(words ?? '');
   const change = useMutation({
     mutationFn: (action: 'fork' | 'regenerate' | 'edit') => {
       if (action === 'edit') return send('/conversations/{conversationId}/edit', { ...of, content: words ?? '' });

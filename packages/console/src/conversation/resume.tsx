@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { send } from '../api/request.ts';
+import { useSend } from '../api/request.ts';
 import type { Turn } from '../api/types.ts';
 import { CommandForm } from './command-form.tsx';
 
@@ -30,6 +30,7 @@ export function Resume({ conversationId, turn }: ResumeProps) {
   const reached = Object.keys(LIMITS).find((each) => turn.reason?.endsWith(LIMITS[each]?.[1] ?? '')) ?? '';
   const [limit, setLimit] = useState(reached);
   const [by, setBy] = useState(String(LIMITS[reached]?.[2] ?? ''));
+  const send = useSend();
   const resume = useMutation({
     mutationFn: () => {
       const raise = limit === '' ? {} : { raise: { [limit]: Number(by) } };

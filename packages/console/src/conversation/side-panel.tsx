@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useConfigured } from '../api/configured.ts';
-import { read, send } from '../api/request.ts';
+import { read, useSend } from '../api/request.ts';
 import type { Conversation } from '../api/types.ts';
 import { Failure } from '../text/failure.tsx';
 import { counted } from '../text/numbers.ts';
@@ -67,13 +67,15 @@ function Pins({ conversationId }: { readonly conversationId: string }) {
     queryKey: ['of-conversation', conversationId, 'pins'],
     queryFn: () => read('/conversations/{conversationId}/pins', { conversationId }),
   });
+  const send = useSend(rule);
+  const sendUnpin = useSend();
   const pin = useMutation({
     mutationFn: () => send('/conversations/{conversationId}/pins', { conversationId, rule }),
     onSuccess: () => setRule(''),
   });
   const unpin = useMutation({
     mutationFn: (number: number) =>
-      send('/conversations/{conversationId}/pins/{pin}/unpin', { conversationId, pin: number }),
+      sendUnpin('/conversations/{conversationId}/pins/{pin}/unpin', { conversationId, pin: number }),
   });
   const error = pin.error ?? unpin.error;
   return (
@@ -116,6 +118,7 @@ function Branches({ conversationId, isIdle }: { readonly conversationId: string;
     queryKey: ['of-conversation', conversationId, 'branches'],
     queryFn: () => read('/conversations/{conversationId}/branches', { conversationId }),
   });
+  const send = useSend();
   const change = useMutation({
     mutationFn: (branch: number) => send('/conversations/{conversationId}/switch', { conversationId, branch }),
   });

@@ -1,21 +1,26 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { withFiles } from '../api/attachments.ts';
 import { useConfigured } from '../api/configured.ts';
-import { send } from '../api/request.ts';
+import { useSend } from '../api/request.ts';
 import { AgentInput } from '../text/agent-input.tsx';
+import { Attach } from '../text/attach.tsx';
 import { Failure } from '../text/failure.tsx';
 
 /** Gives an agent a task in a new conversation, and opens it. */
 export function StartTask() {
   const [task, setTask] = useState('');
+  const [files, setFiles] = useState<readonly File[]>([]);
   const [agent, setAgent] = useState('');
   const navigate = useNavigate();
+  const send = useSend(task);
   const start = useMutation({
-    mutationFn: () => send('/conversations', { task, ...(agent !== '' && { agent }) }),
+    mutationFn: async () =>
+      send('/conversations', { task: await withFiles(task, files), ...(agent !== '' && { agent }) }),
     onSuccess: ({ conversationId }) => navigate({ to: '/conversations/$conversationId', params: { conversationId } }),
   });
-  const canStart = task.trim() !== '' && !start.isPending;
+  const canStart = (task.trim() !== '' || files.length > 0) && !start.isPending;
   const submit = (): void => {
     if (canStart) start.mutate();
   };
@@ -31,6 +36,7 @@ export function StartTask() {
       <textarea
         value={task}
         onChange={(event) => setTask(event.target.value)}
+        onPaste={(event) => setFiles([...files, ...event.clipboardData.files])}
         rows={2}
         placeholder="A task for an agent"
         aria-label="Task"
@@ -40,6 +46,7 @@ export function StartTask() {
           Start
         </button>
         <AgentInput label="Agent of the task" placeholder="agent: default" value={agent} change={setAgent} />
+        <Attach files={files} change={setFiles} />
         <span className="quiet hint">Ctrl+Enter starts</span>
       </div>
       <Examples agent={agent || 'default'} choose={setTask} />
