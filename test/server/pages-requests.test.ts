@@ -70,20 +70,3 @@ test('a page that is behind by many pages of entries reads to the end, and does 
   await untilState('completed');
   for (const name of ['pins', 'summaries', 'lineage']) expect(read).not.toContain(name);
 });
-
-test('a page whose key has made too many requests reads nothing until the server allows it', async () => {
-  const page = await pages.page.context().newPage();
-  await page.clock.install();
-  let refused = 0;
-  await page.route(/\/v1\/decisions/u, (route) => {
-    refused += 1;
-    return route.fulfill({ status: 429, headers: { 'retry-after': '30' }, json: { code: 'too_many_requests' } });
-  });
-  await page.goto(`${pages.harness.server.url}/#/search`);
-  await expect.poll(() => refused).toBe(1);
-  await page.clock.runFor(25_000);
-  expect(refused).toBe(1);
-  await page.clock.runFor(10_000);
-  await expect.poll(() => refused).toBe(2);
-  await page.close();
-});
