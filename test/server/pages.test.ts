@@ -126,7 +126,7 @@ test('script, escapes and direction marks in the names of conversations, files a
   });
   await page.reload();
   await page.locator('.tool code', { hasText: INERT }).waitFor();
-  await page.unrouteAll();
+  await page.unrouteAll({ behavior: 'wait' });
   expect(await page.locator('h1').textContent()).toBe(INERT);
   await page.getByRole('link', { name: 'Conversations' }).click();
   await page.locator('.conversations .title', { hasText: INERT }).waitFor();
