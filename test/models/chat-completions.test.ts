@@ -227,6 +227,9 @@ test('a base URL without /v1 is named as the cause of a 404, unless the server s
   const { vendorMessage, verdict } = await refusing({ detail: 'Not Found' });
   expect(vendorMessage).toContain(`${server?.url}/v1 may be meant: set providers.local.baseUrl in holdfast.yaml`);
   expect(vendorMessage).toContain('The server says: Not Found');
-  expect(verdict).toMatchObject({ kind: 'permanent', evidence: expect.stringContaining(', at a base URL without /v1') });
+  expect(verdict).toMatchObject({
+    kind: 'permanent',
+    evidence: expect.stringContaining(', at a base URL without /v1'),
+  });
   expect((await refusing({ error: { message: 'The model x does not exist' } })).vendorMessage).not.toContain('/v1');
 });
