@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { loginLink } from '../../src/server/login-link.ts';
 import { launchChromium } from '../support/chromium.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { openPage, startOnPage } from './page-checks.ts';
 import { deploy, readLog, TEMPORAL } from './page-tools.ts';
 import { startServerHarness } from './server-harness.ts';
@@ -14,6 +15,8 @@ export interface PageHarness {
   readonly complaints: readonly string[];
   readonly startTask: (task: string) => Promise<void>;
   readonly untilState: (state: string) => Promise<void>;
+  /** The page tells a state a second late; a branch is switched only while nothing runs. */
+  readonly untilIdle: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -32,6 +35,11 @@ export async function startPages(): Promise<PageHarness> {
     page,
     complaints,
     startTask: (task) => startOnPage(page, harness.server.url, task),
+    untilIdle: () =>
+      waitUntil('the newest conversation is idle', async () => {
+        const [newest] = (await harness.client.conversation.list({ limit: 1 })).items;
+        return newest?.waitingMessages === 0 && newest.turn?.state === 'ended';
+      }),
     untilState: (state) => page.locator('.heading .state', { hasText: state }).waitFor(),
     async stop() {
       await browser.close();

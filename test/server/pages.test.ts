@@ -11,10 +11,11 @@ let page: PageHarness['page'];
 let complaints: PageHarness['complaints'];
 let startTask: PageHarness['startTask'];
 let untilState: PageHarness['untilState'];
+let untilIdle: PageHarness['untilIdle'];
 let stop: PageHarness['stop'];
 
 beforeAll(async () => {
-  ({ harness, page, complaints, startTask, untilState, stop } = await startPages());
+  ({ harness, page, complaints, startTask, untilState, untilIdle, stop } = await startPages());
 });
 afterAll(() => stop());
 
@@ -177,7 +178,7 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
     .poll(() => page.locator('.entry.user img').evaluate((image) => Reflect.get(image, 'naturalWidth')))
     .toBe(1);
   await page.getByText('second', { exact: true }).waitFor();
-  await untilState('completed');
+  await untilIdle();
   await page.locator('.entry.assistant').first().hover();
   await page.locator('.entry.assistant').first().getByRole('button', { name: 'Fork here' }).click();
   await page.getByText('second', { exact: true }).waitFor({ state: 'detached' });
@@ -185,10 +186,10 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
   await page.getByRole('button', { name: 'Pin', exact: true }).click();
   await page.getByRole('button', { name: 'Unpin rule 1' }).waitFor();
   // A branch is switched while the conversation is idle.
-  await untilState('completed');
+  await untilIdle();
   await page.getByRole('button', { name: 'Switch to branch 0' }).click();
   await page.getByText('second', { exact: true }).waitFor();
-  await untilState('completed');
+  await untilIdle();
   const message = page.locator('.entry.user').last();
   await message.hover();
   await message.getByRole('button', { name: 'Edit' }).click();
@@ -196,11 +197,11 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
   await page.getByRole('button', { name: 'Send on a branch of its own' }).click();
   await page.locator('.entry.assistant').getByText('third', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Switch to branch 0' }).waitFor();
-  await untilState('completed');
+  await untilIdle();
   await message.hover();
   await message.getByRole('button', { name: 'Answer again' }).click();
   await page.getByRole('button', { name: 'Switch to branch 2' }).waitFor();
-  await untilState('completed');
+  await untilIdle();
   await page.getByRole('button', { name: 'Switch to branch 0' }).click();
   await page.getByText('second', { exact: true }).waitFor();
   for (const read of ['entries', 'events']) await refuseReading(page, read);

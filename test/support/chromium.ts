@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Browser } from 'playwright-core';
+import { waitForLock } from '../../src/local/setup/lock.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'chrome'];
 
@@ -22,8 +24,18 @@ export function hasChromium(): boolean {
 /** Loaded here, since the configuration of all tests asks only whether there is one. */
 export async function launchChromium(): Promise<Browser> {
   const { chromium: browserType } = await import('playwright-core');
-  const { default: brought } = await import('@sparticuz/chromium');
-  const executablePath = installedChromium() ?? (await brought.executablePath());
+  const executablePath = installedChromium() ?? (await unpackChromium());
   // Not the package's own arguments: they switch off what keeps sites apart.
   return browserType.launch({ executablePath, args: ['--no-sandbox', '--no-zygote'] });
+}
+
+/** A program that another test file still writes cannot be started. */
+async function unpackChromium(): Promise<string> {
+  const { default: brought } = await import('@sparticuz/chromium');
+  const lock = await waitForLock(join(tmpdir(), 'chromium.lock'), () => undefined);
+  try {
+    return await brought.executablePath();
+  } finally {
+    lock.release();
+  }
 }
