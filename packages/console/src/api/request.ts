@@ -39,7 +39,8 @@ export async function problemOf(response: Response): Promise<Problem> {
     return typeof value === 'string' ? value : '';
   };
   const detail = field('detail') || `The server answered ${response.status}.`;
-  const wait = Number(response.headers.get('retry-after') ?? 0) * 1_000;
+  // Holdfast's server sends seconds. A date, as a proxy may send, counts as none.
+  const wait = Number(response.headers.get('retry-after')) * 1_000 || 0;
   return new Problem(field('code') || 'unknown', detail, field('next'), response.status, wait);
 }
 
