@@ -143,8 +143,8 @@ test('the tutorial works line by line, with the packed package in an empty folde
     await endProcesses(application);
     await dev.exitCode();
   }
-  // The kill falls into a tool call or into the model call behind it.
-  expect(watching.printed).toMatch(/A worker was lost; another one (?:runs read_station|makes the model call) again/u);
+  // What is said of the kill depends on what it falls into: a tool call, a model call, or the moment between two.
+  expect(watching.printed).toMatch(/(?:✓ read_station station=\d [^✓]*){8}✓ completed/u);
   expect(watching.printed).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens/u);
   const expected: Readonly<Record<string, RegExp>> = {
     'HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts':

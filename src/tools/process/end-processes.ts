@@ -86,8 +86,30 @@ interface MarkedProcess {
   readonly idempotencyKey: string;
 }
 
-/** `starting`: how many processes were just replacing their program, and so showed no environment yet. */
-async function lookAtProcesses(): Promise<{ readonly marked: readonly MarkedProcess[]; readonly starting: number }> {
+interface Look {
+  readonly marked: readonly MarkedProcess[];
+  /** How many processes were just replacing their program, and so showed no environment yet. */
+  readonly starting: number;
+}
+
+let running: Promise<unknown> = Promise.resolve();
+let next: Promise<Look> | null = null;
+
+/**
+ * One look serves all that ask before it begins: for twenty commands that end at once, looks of their own occupied the worker's thread for
+ * seconds.
+ */
+async function lookAtProcesses(): Promise<Look> {
+  next ??= running.then(async () => {
+    next = null;
+    const look = readProcesses();
+    running = look;
+    return look;
+  });
+  return next;
+}
+
+async function readProcesses(): Promise<Look> {
   const names = await readdir('/proc').catch((): string[] => []);
   const processes = names.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   const looks = await Promise.all(processes.map(lookAtProcess));
