@@ -1,9 +1,12 @@
 /** Options of servers of the Model Context Protocol. */
 import { z } from 'zod';
+import type { ToolEffect } from '../tools/tool.ts';
 import { keyOptions, variableName } from './options/key-options.ts';
 
 export const DEFAULT_MCP_TIMEOUT_SECONDS = 120;
 const LONGEST_TIMEOUT_SECONDS = 86_400;
+
+const toolEffect = z.enum(['none', 'idempotent', 'once'] satisfies ToolEffect[]);
 
 const mcpServer = z.strictObject({
   command: z.string().min(1).optional().meta({
@@ -39,6 +42,11 @@ const mcpServer = z.strictObject({
     defaultText: 'none',
   }),
   ...keyOptions,
+  effects: z.record(z.string().min(1), toolEffect).optional().meta({
+    description:
+      'What happens if a call runs twice, by tool as the server names it: `none` and `idempotent` may run again after a crash, `once` may not. Say it if hints of the server are missing or wrong.',
+    defaultText: 'by hints of the server',
+  }),
   timeoutSeconds: z
     .number()
     .int()

@@ -81,7 +81,7 @@ export function resolveMcpServers(
   surroundings: KeySurroundings,
 ): readonly McpServer[] {
   return Object.entries(servers).map(([name, server]) => {
-    const { timeoutSeconds = DEFAULT_MCP_TIMEOUT_SECONDS } = server;
+    const { timeoutSeconds = DEFAULT_MCP_TIMEOUT_SECONDS, effects = {} } = server;
     for (const variable of server.variables ?? []) {
       const value = given(environment, variable) ?? '';
       if (value.length >= SHORTEST_SECRET) surroundings.onKey(value);
@@ -100,7 +100,7 @@ export function resolveMcpServers(
             headers: server.headers ?? {},
             key: keyReader(name, server, environment, surroundings),
           };
-    return { name, address, timeoutMilliseconds: timeoutSeconds * 1_000 };
+    return { name, address, effects: new Map(Object.entries(effects)), timeoutMilliseconds: timeoutSeconds * 1_000 };
   });
 }
 

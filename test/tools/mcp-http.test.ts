@@ -143,6 +143,7 @@ test('a server that does not start is tried later and later', async () => {
   const connection = openMcpConnection({
     name: 'ill',
     address: { url, mayBePrivate: true, headers: {}, key: null },
+    effects: new Map(),
     timeoutMilliseconds: 1_000,
   });
   onTestFinished(async () => connection.close());

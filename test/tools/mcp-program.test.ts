@@ -20,7 +20,13 @@ beforeAll(async () => {
     directory: '/',
     environment: { ...process.env, FIXTURE_KEY: 'a-key-that-is-long', ANTHROPIC_API_KEY: 'sk-another-key' },
     mcpServers: {
-      fixture: { command: process.execPath, args: [fixture], variables: ['FIXTURE_KEY'], env: { MODE: 'test' } },
+      fixture: {
+        command: process.execPath,
+        args: [fixture],
+        variables: ['FIXTURE_KEY'],
+        env: { MODE: 'test' },
+        effects: { die: 'once', parts: 'none', hold_none: 'once' },
+      },
     },
   });
   const [first] = mcpServers;
@@ -79,12 +85,14 @@ describe('the tools of an MCP server', () => {
     expect(tools.map(({ name }) => name)).toContain(names[0]);
   });
 
-  test('have the effect that the annotations say, and act once without one', () => {
-    expect(['fixture__echo', 'fixture__put', 'fixture__die'].map((name) => toolNamed(name).effect)).toEqual([
-      'none',
-      'idempotent',
-      'once',
-    ]);
+  test('have the effect that the configuration says, else the annotations, and act once without either', async () => {
+    const effectsOf = (...names: string[]) => names.map((name) => toolNamed(`fixture__${name}`).effect);
+    expect(effectsOf('echo', 'put', 'flood')).toEqual(['none', 'idempotent', 'once']);
+    expect(effectsOf('die', 'parts', 'hold_none')).toEqual(['once', 'none', 'once']);
+    await expect(listMcpTools({ ...server, effects: new Map([['ehco', 'once']]) }, connection)).rejects.toMatchObject({
+      code: 'mcp_result_invalid',
+      message: expect.stringContaining('`effects` names the tool ehco, which it does not list'),
+    });
   });
 });
 

@@ -34,7 +34,11 @@ export async function listMcpTools(server: McpServer, connection: McpConnection)
       listed.set(tool.name, tool);
     }
     cursor = found.nextCursor;
-    if (cursor === undefined) return [...listed.values()].map((tool) => toDefinition(server, connection, tool));
+    if (cursor === undefined) {
+      const other = [...server.effects.keys()].find((name) => !listed.has(name));
+      if (other !== undefined) throw wrongList(server, `\`effects\` names the tool ${other}, which it does not list`);
+      return [...listed.values()].map((tool) => toDefinition(server, connection, tool));
+    }
   }
   throw wrongList(server, `it lists its tools on more than ${MOST_PAGES} pages`);
 }
@@ -57,7 +61,7 @@ function toDefinition(server: McpServer, connection: McpConnection, tool: Tool):
       `its tool ${tool.name} takes ${size} characters to describe, and at most ${LONGEST_DESCRIPTION} fit`,
     );
   }
-  const effect = effectOf(tool);
+  const effect = server.effects.get(tool.name) ?? effectOf(tool);
   return defineTool({
     name: mcpToolName(server.name, tool.name),
     description,

@@ -8,12 +8,15 @@ import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/tran
 import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { ToolError } from '../errors.ts';
 import { sendSignal } from '../process/end-processes.ts';
+import type { ToolEffect } from '../tool.ts';
 
 /** An MCP server as configured, with what it needs at hand. */
 export interface McpServer {
   /** Letters, digits and single `_` or `-`: the beginning of its tools' names. */
   readonly name: string;
   readonly address: McpProgram | McpAddress;
+  /** By tool as the server names it, in place of what its hints say. */
+  readonly effects: ReadonlyMap<string, ToolEffect>;
   /** Longest duration of one call, in milliseconds. */
   readonly timeoutMilliseconds: number;
 }
