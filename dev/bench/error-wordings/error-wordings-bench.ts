@@ -35,12 +35,10 @@ const FILLS: readonly {
 ];
 
 /**
- * Wordings of all kinds, and two lists of public issue threads whose collectors had not read the rules. The rules were corrected by the
- * first two and never by the third: after a look at its lines it belongs to the second, and a new list takes its place.
+ * Wordings of all kinds, and public issue threads whose collectors had not read the rules. The rules were corrected by both. A list that
+ * they were never corrected by is judged once, and joins the second after a look at its lines.
  */
-const SETS = ['wordings.jsonl', 'issue-threads.jsonl', 'unseen-threads.jsonl'].map(
-  (name) => new URL(name, import.meta.url),
-);
+const SETS = ['wordings.jsonl', 'issue-threads.jsonl'].map((name) => new URL(name, import.meta.url));
 
 /**
  * `npm run bench -- error-wordings [file]`: how many overflows of a list are found, and how many other refusals are taken for

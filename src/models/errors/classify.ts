@@ -3,35 +3,14 @@ import * as words from './other-kinds.ts';
 import * as window from './overflow-words.ts';
 import { retryHint } from './retry-hint.ts';
 import { gatherSignals } from './signals.ts';
-import type { ErrorSignals, RawError } from './signals.ts';
+import type { RawError } from './signals.ts';
 
 /** From this share of the window on, a refusal that nobody understands is taken for an overflow. */
 const NEARLY_FULL = 0.9;
 /** Below this share of the window, words alone are no overflow: an estimate is off by a factor of two at most. */
 const NEARLY_EMPTY = 0.5;
 
-/** A failed call, read once for all rules. */
-interface Reading extends ErrorSignals {
-  readonly error: RawError;
-  readonly status: number | undefined;
-  /** Share of the window by our own estimate. */
-  readonly fill: number | undefined;
-  /** By our own estimate it is over the window: that explains a refusal better than words about a form or bytes. */
-  readonly isOver: boolean;
-  readonly wait: { readonly delayMilliseconds?: number };
-  /** The words say that the input is over the window. */
-  readonly overflows: boolean;
-  /** They name the window too. */
-  readonly isNamed: boolean;
-  /** The window or our own count explains a refusal, or it says that the input as a whole is too long. */
-  readonly isExplained: boolean;
-  readonly namesTokens: boolean;
-  readonly signature: ReturnType<typeof window.signatureIn>;
-  readonly counts: window.Counts;
-  readonly has: (status: number) => boolean;
-  readonly coded: (pattern: RegExp) => boolean;
-}
-
+type Reading = ReturnType<typeof read>;
 type Finding = Omit<ErrorVerdict, 'kind'>;
 
 /**
@@ -45,10 +24,8 @@ export function classifyError(error: RawError, now: number = Date.now(), size?: 
   const finding =
     byCode(reading) ??
     byWait(reading) ??
-    bySignature(reading) ??
-    byCounts(reading) ??
-    byKind(reading, words.REFUSALS) ??
-    byOtherLimit(reading) ??
+    byNumbers(reading) ??
+    byKind(reading) ??
     byOverflowWords(reading) ??
     byFill(reading) ??
     byStatus(reading);
@@ -57,41 +34,47 @@ export function classifyError(error: RawError, now: number = Date.now(), size?: 
   return { kind: repair === 'wait' ? 'retryable' : 'permanent', ...finding };
 }
 
-function read(error: RawError, now: number, size: RequestSize | undefined): Reading {
+/** A failed call, read once for all rules. */
+function read(error: RawError, now: number, size: RequestSize | undefined) {
   const signals = gatherSignals(error);
   const { text, codes, statuses } = signals;
   const delayMilliseconds = retryHint(signals, now);
-  const fill = size === undefined ? undefined : size.estimatedTokens / size.window;
-  const overflows = window.saysOverflow(text);
   const signature = window.signatureIn(text);
+  const counts = signature?.counts ?? window.countsOf(text);
+  const { actual = 0 } = counts;
+  const overflows = window.saysOverflow(text);
+  /** Share of the window by our own estimate; over it, that explains a refusal better than words about a form or bytes. */
+  const fill = size && size.estimatedTokens / size.window;
   const isOver = fill !== undefined && fill >= 1;
+  /** The words say that the input is over the window, and name it. */
   const isNamed = overflows && window.NAMES_WINDOW.test(text);
   return {
     ...signals,
-    error,
+    isStreamed: error.streamed,
     status: statuses[0],
+    has: (status: number) => statuses.includes(status),
+    coded: (pattern: RegExp) => [...codes].some((code) => pattern.test(code)),
+    wait: delayMilliseconds === undefined ? {} : { delayMilliseconds },
+    signature,
+    counts,
+    overflows,
     fill,
     isOver,
-    wait: delayMilliseconds === undefined ? {} : { delayMilliseconds },
-    overflows,
     isNamed,
     isExplained: isOver || isNamed || window.INPUT_TOO_LONG.test(text),
+    /** The counted input is ours: the estimate is off by a factor of two at most. */
+    isOurs: size !== undefined && actual > size.estimatedTokens / 2 && actual < size.estimatedTokens * 2,
     namesTokens: /token|jeton|токен|トークン|토큰/.test(text),
-    signature,
-    counts: signature?.counts ?? window.countsOf(text),
-    has: (status) => statuses.includes(status),
-    coded: (pattern) => [...codes].some((code) => pattern.test(code)),
+    isBesideInput: words.BESIDE_OUTPUT.test(text),
   };
 }
 
 const NO_MONEY: Finding = { cause: 'billing', repair: 'stop', evidence: 'credit, quota or payment' };
 
-function byCode(reading: Reading): Finding | undefined {
-  const { codes, coded, counts, has } = reading;
+function byCode({ codes, coded, counts, has }: Reading): Finding | undefined {
   // "Token limit" beside a 429 is as likely one of a minute.
   const isCoded = [...codes].some((code) => window.codeSaysOverflow(code) && !(has(429) && code.startsWith('token')));
-  if (!isCoded || coded(words.RATE)) return undefined;
-  return overflow('a code of an overflow', counts);
+  return isCoded && !coded(words.RATE) && !coded(words.OUTPUT) ? overflow('a code of an overflow', counts) : undefined;
 }
 
 /** A refusal that passes by itself, whatever its words say; before it only what its code or status calls money or a key. */
@@ -99,17 +82,16 @@ function byWait(reading: Reading): Finding | undefined {
   const { text, wait, has, coded, status } = reading;
   if (has(402) || coded(words.BILLING)) return NO_MONEY;
   const isOverflow = reading.overflows || reading.signature !== undefined;
-  if ((has(401) && !isOverflow) || coded(words.KEY_CODE))
-    return { cause: 'authentication', repair: 'stop', evidence: 'the key was refused' };
-  const isLimit = has(429) || coded(words.RATE) || words.RATE.test(text);
+  if (has(401) && !isOverflow) return { cause: 'authentication', repair: 'stop', evidence: 'the key was refused' };
   const overRate = requestOverRate(text);
   if (overRate !== undefined) return overRate;
-  if (wait.delayMilliseconds !== undefined && isLimit)
+  const isHinted = wait.delayMilliseconds !== undefined;
+  if (isHinted && (has(429) || coded(words.RATE) || words.RATE.test(text)))
     return { cause: 'rate_limit', repair: 'wait', ...wait, evidence: 'a retry hint of a limit' };
-  if (wait.delayMilliseconds !== undefined) return outage(reading, 'a retry hint');
+  if (isHinted) return outage(reading, 'a retry hint');
   if (has(429)) {
-    const money = words.BILLING.test(text) && !coded(words.RATE) && !text.includes('rate limit');
-    return money ? NO_MONEY : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
+    const isMoney = words.BILLING.test(text) && !coded(words.RATE) && !text.includes('rate limit');
+    return isMoney ? NO_MONEY : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
   }
   return has(529) || (status === 503 && !isOverflow) ? outage(reading, `HTTP ${status}`) : undefined;
 }
@@ -122,10 +104,6 @@ function requestOverRate(text: string): Finding | undefined {
   return { cause: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
 }
 
-function bySignature({ signature }: Reading): Finding | undefined {
-  return signature && overflow(`signature of ${signature.vendor}`, signature.counts);
-}
-
 /** An overflow; when the input alone fits, a lower maximum output is the smaller repair. */
 function overflow(evidence: string, { input = Infinity, ...counts }: window.Counts = {}): Finding {
   const room = (counts.limit ?? 0) - input;
@@ -133,66 +111,57 @@ function overflow(evidence: string, { input = Infinity, ...counts }: window.Coun
   return { cause: 'overflow', repair: 'compact', ...counts, evidence };
 }
 
-/** Our own count, or two counts beside the window's name: the latter also where our estimate is far off, as for PDFs. */
-function byCounts({ text, isOver, overflows, isNamed, counts, coded }: Reading): Finding | undefined {
-  const isCounted = isNamed && counts.actual !== undefined && !words.RATE.test(text);
-  const isOther = words.OUTPUT.test(text) || words.BILLING.test(text) || coded(words.RATE);
+/** A known sentence, our own count, or two counts beside the window's name: also where our estimate is far off, as for PDFs. */
+function byNumbers({ text, signature, isOver, overflows, isNamed, counts, coded }: Reading): Finding | undefined {
+  if (signature !== undefined) return overflow(`signature of ${signature.vendor}`, counts);
+  const isCounted = isNamed && counts.actual !== undefined;
+  const isOther = [words.OUTPUT, words.BILLING, words.RATE].some((other) => other.test(text)) || coded(words.RATE);
   return overflows && (isOver || isCounted) && !isOther
     ? overflow('words and counts of an overflow', counts)
     : undefined;
 }
 
-function byKind(reading: Reading, kinds: readonly words.Kind[]): Finding | undefined {
+/** What the account forbids, and limits on other things than the window: output, content, messages, media, bytes, fields. */
+function byKind(reading: Reading): Finding | undefined {
   const codes = reading.overflows ? [] : [...reading.codes, `http ${reading.status}`];
   const about = [reading.text, ...codes].join('\n');
-  const kind = kinds.find(({ pattern, unless }) => pattern.test(about) && !(unless !== undefined && reading[unless]));
-  return kind && { cause: kind.cause, repair: kind.repair ?? 'stop', evidence: `words: ${kind.cause}` };
+  const kind = words.KINDS.find(
+    ({ pattern, unless = [] }) => !unless.some((name) => reading[name]) && pattern.test(about),
+  );
+  if (kind === undefined) return undefined;
+  const { cause, repair = 'stop' } = kind;
+  const found = { cause, repair, evidence: `words: ${cause}` };
+  if (cause === 'payload_too_large') return { ...found, ...mediaCapIn(reading.text) };
+  const limit = Math.min(...window.countsIn(reading.text, 17));
+  if (cause !== 'output_too_large' || limit === Infinity) return found;
+  return { ...found, repair: 'lower_max_tokens', limit, maximumOutput: limit };
 }
 
-/** Limits on other things than the window: output, thinking, content, messages, media, bytes, fields. */
-function byOtherLimit(reading: Reading): Finding | undefined {
-  const { text, coded, isExplained, overflows, namesTokens } = reading;
-  if (words.OUTPUT.test(text)) return byOutput(reading);
-  const kind = byKind(reading, words.OTHER_LIMITS);
-  if (kind !== undefined || isExplained) return kind;
-  const media = words.MEDIA_SIZE.test(text);
-  const isBytes = words.BYTES.test(text) || coded(/too ?large/);
-  if (overflows && !isBytes && !media) return undefined;
-  const isEach = media && /per (?:image|file|document|attachment)/.test(text);
-  if (!isEach && (namesTokens || !(media || isBytes))) return undefined;
-  const mediaCap = mediaCapIn(text, media);
-  const evidence = 'a limit on media or bytes';
-  return { cause: 'payload_too_large', repair: 'drop_media', ...(mediaCap && { mediaCap }), evidence };
+/** The cap on all media together; none for a limit on the size of each. */
+function mediaCapIn(text: string): { readonly mediaCap?: MediaCap } {
+  if (!words.MEDIA_SIZE.test(text)) return { mediaCap: { unit: 'bytes' } };
+  const isNumber = /too many|number of|\b\d{1,4} ?(?:images?|image\(s\)|files?|documents?|attachments?)\b/.test(text);
+  if (!isNumber || /pixel|\bpx\b|dimension|\bpages?\b|\bbytes?\b|\d ?[kmg]i?b\b|resolution/.test(text)) return {};
+  const maximum = Math.min(...window.countsIn(text, 1).filter((count) => count < 10_000));
+  return { mediaCap: { unit: 'parts', ...(maximum < Infinity && { maximum }) } };
 }
 
-/** The input beside a limit on the output: then their sum is meant. */
-const BESIDE_OUTPUT =
-  /prompt|\binputs?\b(?! should)|messages already|\brequest has|tokens in request|too (?:big|large|long) for|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
-
-function byOutput({ text }: Reading): Finding | undefined {
-  if (BESIDE_OUTPUT.test(text)) return undefined;
-  const evidence = 'a limit on the output alone';
-  const counts = window.countsIn(text, 17);
-  if (counts.length === 0) return { cause: 'output_too_large', repair: 'stop', evidence };
-  const limit = Math.min(...counts);
-  return { cause: 'output_too_large', repair: 'lower_max_tokens', limit, maximumOutput: limit, evidence };
-}
-
-function byOverflowWords({ text, fill, status = 0, counts }: Reading): Finding | undefined {
+function byOverflowWords(reading: Reading): Finding | undefined {
+  const { text, fill, status = 0, counts, isExplained, namesTokens } = reading;
   const isCounted = counts.actual !== undefined;
   // These statuses are about the request line, its headers or its form.
-  if ([405, 408, 410, 411, 414, 415, 431].includes(status)) return undefined;
-  if (fill !== undefined && fill < NEARLY_EMPTY && !isCounted) return undefined;
+  if (!reading.overflows || [405, 408, 410, 411, 414, 415, 431].includes(status)) return undefined;
   // A 413 is about bytes as often as about tokens.
-  const mayFit = (fill ?? (status === 413 ? 0 : 1)) < NEARLY_FULL;
-  if (!window.saysOverflow(mayFit ? window.withoutVague(text) : text)) return undefined;
-  if (status >= 500 && !isCounted && words.OUTAGE.test(text.replaceAll(words.WRAPPER, ''))) return undefined;
+  const mayFit = fill === undefined ? status === 413 && !namesTokens : fill < NEARLY_FULL;
+  const isLikely = isExplained && (fill === undefined || fill >= NEARLY_EMPTY);
+  if (mayFit && !isLikely && !reading.isOurs) return undefined;
+  if (status >= 500 && !isCounted && !isExplained && words.OUTAGE.test(text)) return undefined;
   return overflow('words: the input is over the window', counts);
 }
 
 /** Nobody knows what it means, and the request nearly fills the window: it costs the turn's one recovery to find out. */
-function byFill({ fill = 0, isOver, status, error, text, coded }: Reading): Finding | undefined {
-  const isVague = status === undefined ? error.streamed : [400, 413, 422, 500].includes(status);
+function byFill({ fill = 0, isOver, isStreamed, status, text, coded }: Reading): Finding | undefined {
+  const isVague = status === undefined ? isStreamed : [400, 413, 422, 500].includes(status);
   if (fill < NEARLY_FULL || !isVague) return undefined;
   const isKnown =
     coded(words.OUTAGE) || words.OUTAGE.test(text) || words.ABOUT_FORM.test(text) || window.isAboutOther(text);
@@ -205,26 +174,17 @@ function outage({ wait }: Reading, evidence: string): Finding {
 }
 
 function byStatus(reading: Reading): Finding {
-  const { status, error, text, coded } = reading;
+  const { status, text, headers, isStreamed, coded } = reading;
   if (status === 413)
     return { cause: 'payload_too_large', repair: 'drop_media', mediaCap: { unit: 'bytes' }, evidence: 'HTTP 413' };
   // Not served now, but later: request timeout, conflict, too early.
   if (status !== undefined && status !== 501 && (status >= 500 || [408, 409, 425].includes(status)))
     return outage(reading, `HTTP ${status}`);
-  if (error.headers['x-should-retry'] === 'true') return outage(reading, 'the server asks for a retry');
+  if (headers['x-should-retry'] === 'true') return outage(reading, 'the server asks for a retry');
   if (status === undefined || status < 400) {
     if (coded(words.OUTAGE) || words.OUTAGE.test(text)) return outage(reading, 'an outage in the body');
-    if (error.streamed && !coded(/invalid|bad ?request/)) return outage(reading, 'an unknown event in the stream');
+    if (isStreamed && !coded(/invalid|bad ?request/)) return outage(reading, 'an unknown event in the stream');
   }
   const isRefused = status === 400 || status === 422;
   return { cause: isRefused ? 'invalid_request' : 'unknown', repair: 'stop', evidence: `unrecognised HTTP ${status}` };
-}
-
-/** The cap on all media together; none for a limit on the size of each. */
-function mediaCapIn(text: string, media: boolean): MediaCap | undefined {
-  if (!media) return { unit: 'bytes' };
-  const number = /too many|number of|\b\d{1,4} ?(?:images?|image\(s\)|files?|documents?|attachments?)\b/.test(text);
-  if (!number || /pixel|\bpx\b|dimension|\bpages?\b|\bbytes?\b|\d ?[kmg]i?b\b|resolution/.test(text)) return undefined;
-  const counts = window.countsIn(text, 1).filter((count) => count < 10_000);
-  return { unit: 'parts', ...(counts.length > 0 && { maximum: Math.min(...counts) }) };
 }

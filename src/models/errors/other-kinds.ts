@@ -6,23 +6,20 @@ export interface Kind {
   /** Default: the turn ends. */
   readonly repair?: Repair;
   readonly pattern: RegExp;
-  /** Words of an overflow, the window's name or our own count that explain the refusal better. */
-  readonly unless?: 'isExplained' | 'namesTokens';
+  /** What explains the refusal better: the window or our own count, a limit in tokens, an input beside the output. */
+  readonly unless?: readonly ('isExplained' | 'namesTokens' | 'isBesideInput')[];
 }
 
 /** Money. Both this and rates also speak of tokens and limits, so they are read before any word of an overflow. */
 export const BILLING =
-  /insufficient ?quota|spend ?limit|\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|\bspend|\bprepaid\b|\bwallet\b|\bpaid\b|\$ ?\d|cost limit|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrear|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
+  /insufficient ?quota|spend ?limit|\bcredits?\b|billing|\bbalance\b|payment|insufficient[ _]funds|\bspend|\bprepaid\b|\bwallet\b|\bpaid\b|\$ ?\d|\bcosts?\b|\b(?:your|free) (?:\w+ )?tier\b|extra usage|(?:upgrade )?your (?:current )?plan\b|purchase|\bbuy\b|\btrial\b|top[- ]?up|subscription|arrear|overdue|余额|欠费|充值|残高|チャージ|잔액|cr[ée]dito|guthaben|crédit|saldo|баланс|средств|paiement|zahlung|\bpago\b|pagamento|оплат|付款|支払/;
 
 /** Requests or tokens per time. */
 export const RATE =
-  /^(?:requests|tokens)$|resource ?exhausted|request ?limit|rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/m;
+  /^(?:requests|tokens)$|resource ?exhausted|request ?limit|rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|много запросов|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/m;
 
 export const OUTAGE =
   /^(?:internal|api error)$|insufficient system resource|context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration/;
-
-/** What a gateway puts before the words of another server. */
-export const WRAPPER = /internal (?:server )?error|server error|bad gateway|upstream (?:error|request)|unexpectedly/g;
 
 const MEDIA = String.raw`(?:\bimages?\b(?! (?:siz|format|dimension|type))|image_url|image\(s\)|\bvision\b|multi-?modal|\bpdfs?\b|\baudio\b|\bvideos?\b|input_image)`;
 
@@ -32,22 +29,22 @@ const MEDIA_REFUSED = new RegExp(
 );
 
 export const OUTPUT =
-  /max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?\b|maxoutputtokens|(?:output|completion|new|generated) (?:tokens?|length|limit|budget)|num_predict|(?:generate|writes?) at most|maximum tokens|\boutput of \d|(?:completion|reply|response|answer) (?:cap|budget|limit|length)|budget_tokens|输出|出力トークン|출력|ausgabetoken|jetons de sortie/;
+  /max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?\b|maxoutputtokens|(?:output|completion|new|generated) (?:tokens?|length|limit|budget)|num_predict|(?:generat\w+|writes?) (?:at most|up to)|maximum tokens|\boutput of \d|(?:completion|reply|response|answer) (?:cap|budget|limit|length)|budget_tokens|输出|出力トークン|출력|ausgabetoken|jetons de sortie/;
 
 export const MEDIA_SIZE =
   /\bimages?\b|pictures?|pixels?|\bpx\b|\bpdfs?\b|\bpages\b|\bvideos?\b|\baudio\b|\bfiles?\b(?! ?name| ")|attachments?|\bdocuments?\b|screenshots?|base64|image_|\bbild\b|datei|图片|画像|arquivo|archivo|fichier|이미지/;
 
 export const BYTES =
-  /\bbytes?\b|\d ?[kmg]i?b\b|request body.{0,20}(?:too|large|size|exceed|limit|big)|payload|entity too large|request_?too_?large|request size|message size|message larger|content[-_ ]length|請求體/;
+  /\bbytes?\b|\d ?[kmg]i?b\b|request body.{0,20}(?:too|large|size|exceed|limit|big)|payload|entity too large|request_?too_?large|maximum (?:\w+ )?size\b|request size|message size|\bmessage (?:is )?(?:larger|too (?:big|large))|content[-_ ]length|請求體/;
 
 const MESSAGE_COUNT =
-  /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+ (?:messages|turns)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;
+  /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+ (?:messages|turns)\b|(?:prompts|messages) (?:per|you can send)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;
 
 /** One field, list, tool or grammar of the request has a limit of its own. */
 const ONE_FIELD = new RegExp(
   [
     // Units that no window is counted in.
-    String.raw`\bcharacters?\b|\bchars\b|string (?:is )?too long|string (?:with|should)|array too long|\d (?:items|elements|entries|levels|inputs|properties)\b|nesting|recursion|\bdepth\b`,
+    String.raw`\bcharacters?\b|\bchars\b|string (?:is )?too long|string (?:with|should)|array too long|across (?:all|the) (?:inputs|texts)|\d (?:items|elements|entries|levels|inputs|properties)\b|nesting|recursion|\bdepth\b`,
     // Parts of a request.
     String.raw`(?:too many|number of|most \d+) (?:\w+ )?(?:tools|functions|properties|items|inputs|stop sequences)|tools?\b.{0,20}at most|tool[_ ](?:names?|definitions?|calls?|descriptions?|outputs?|choice)|function (?:name|description)|(?:system (?:prompt|instructions?|messages?)) (?:is |are )?(?:limited|must|may|can|too)|\bper (?:tool|message|item|field|chunk)\b|\bschemas?\b|grammar|regex|parser|lexer|vocab|embedding (?:inputs?|models?|dimensions?)|\bbatch|minimum|too (?:small|short)|(?:at least|greater than or equal to|>=) \d`,
     // Tokens as signs of a text.
@@ -59,18 +56,23 @@ const ONE_FIELD = new RegExp(
   ].join('|'),
 );
 
-/** What the account, its rates and its model forbid, in this order. */
-export const REFUSALS: readonly Kind[] = [
+/** The input beside a limit on the output: then their sum is meant. */
+export const BESIDE_OUTPUT =
+  /prompt|\binputs?\b(?! should)|messages already|tokens per model|\brequest has|tokens in request|too (?:big|large|long) for|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
+
+/** What the account and its model forbid, limits on parts of a request, and refusals for what it says, in this order. */
+export const KINDS: readonly Kind[] = [
   { cause: 'media_refused', repair: 'drop_media', pattern: MEDIA_REFUSED },
   { cause: 'billing', pattern: BILLING },
   { cause: 'rate_limit', repair: 'wait', pattern: RATE },
   { cause: 'not_found', pattern: /^http 404$/m },
-  { cause: 'permission', pattern: /^http 403$/m },
-];
-
-/** Limits on parts of a request, and refusals for what it says, in this order. */
-export const OTHER_LIMITS: readonly Kind[] = [
-  { cause: 'too_many_messages', repair: 'compact', pattern: MESSAGE_COUNT, unless: 'namesTokens' },
+  {
+    cause: 'permission',
+    pattern:
+      /^http 403$|(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/m,
+  },
+  { cause: 'output_too_large', pattern: OUTPUT, unless: ['isBesideInput'] },
+  { cause: 'too_many_messages', repair: 'compact', pattern: MESSAGE_COUNT, unless: ['namesTokens'] },
   {
     cause: 'thinking_refused',
     repair: 'drop_thinking',
@@ -80,11 +82,7 @@ export const OTHER_LIMITS: readonly Kind[] = [
   {
     cause: 'authentication',
     pattern:
-      /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|authentication failed|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/,
-  },
-  {
-    cause: 'permission',
-    pattern: /(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/,
+      /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|unauthenticated|authentication(?: failed|(?: error)?$)|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/m,
   },
   {
     cause: 'content_filter',
@@ -97,12 +95,17 @@ export const OTHER_LIMITS: readonly Kind[] = [
     pattern:
       /(?<!token[- ])(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context(?:['".:]|$)(?!.*(?:token|window|length))|quoted out of context/,
   },
-  { cause: 'invalid_request', pattern: ONE_FIELD, unless: 'isExplained' },
+  { cause: 'invalid_request', pattern: ONE_FIELD, unless: ['isExplained'] },
+  {
+    cause: 'payload_too_large',
+    repair: 'drop_media',
+    pattern: /per (?:image|file|document|attachment)/,
+    unless: ['isExplained'],
+  },
+  { cause: 'payload_too_large', repair: 'drop_media', pattern: MEDIA_SIZE, unless: ['isExplained', 'namesTokens'] },
+  { cause: 'payload_too_large', repair: 'drop_media', pattern: BYTES, unless: ['isExplained', 'namesTokens'] },
 ];
 
 /** A complaint about the form of a request, whose size it does not name: it is understood well enough to compact nothing. */
 export const ABOUT_FORM =
   /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|allowed|valid|exist)|supported|recognized|implemented|is invalid|expired|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
-
-/** Codes of a refused key. */
-export const KEY_CODE = /authentication|invalid ?api ?key|unauthori[sz]ed|unauthenticated|invalid ?token|access ?token/;

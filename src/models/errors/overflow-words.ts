@@ -1,6 +1,6 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ErrorVerdict } from '../model-client.ts';
-import { OUTAGE, OUTPUT, RATE } from './other-kinds.ts';
+import { OUTPUT } from './other-kinds.ts';
 
 /** Numbers that an overflow names. Tokens. */
 export type Counts = Pick<ErrorVerdict, 'actual' | 'limit' | 'window'> & { readonly input?: number };
@@ -18,10 +18,10 @@ export const NAMES_WINDOW =
 
 /** The input as a whole is too long, in whatever unit. */
 export const INPUT_TOO_LONG =
-  /(?<!(?:system|embedding|audio|in the) )\b(?:prompt|input|conversation|message)s?(?: text| tokens?| token ids)?(?: is| are| has)? (?:too (?:long|large|big)|exceeds?)/;
+  /(?<!(?:system|embedding|audio|in the) )\b(?:prompt|input|conversation|message)s?(?: text| tokens?| token ids)?(?: is| are| has)? (?:too (?:long|large|big)|exceeds?)|输入(?:内容)?[过超]长/;
 
 const INPUT =
-  /prompts?\b|prompt_|\binputs?\b(?! should)|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten|ввод|内容|プロンプト|\btexto\b|\bcontent\b/;
+  /prompts?\b|prompt_|\binputs?\b(?! should| validation)|input_|messages?\b|convers|history|transcript|sequence|\bseq\b|dialog|\bchat\b|\bthread\b|\brequest|\bquery\b|\btext\b|anfrage|eingabe|nachricht|gespräch|requête|entrée|votre texte|invite|solicitud|entrada|mensaje|mensagem|pedido|solicitação|richiesta|запрос|диалог|zapytanie|verzoek|permintaan|lời nhắc|đầu vào|对话|会话|請求|请求|會話|会話|输入|輸入|入力|提示词|文本|历史|대화|입력|프롬프트|요청|इनपुट|запит|istem|girdi|prompten|ввод|内容|プロンプト|\btexto\b|\bcontent\b/;
 
 const TOKEN = /\btok(?:en)?s?\b|_tokens?|ktok|tokeny|tokenów|jetons?\b|token|токен|トークン|토큰|令牌|positions\b/;
 
@@ -37,21 +37,28 @@ const USED_UP =
 const LIMITED =
   /limit|maximum|\bmax|only|up to|\bunder\b|must|below|within|allow|support|budget|fail|reject|cannot|insufficient|stops at|at once|at a time|\bsum\b|space for|is all|höchstens|maximal|erlaubt|au plus|alors que|máx|mas |massimo|limite|límite|maar|больш|最多|最大|лимит|максим|최대|en fazla|najwyżej|mask?simal/;
 
-/** Up to five words before a verb of excess: among them is what is too long. */
+/** What is too long: up to five words before a verb of excess. */
 const SUBJECT =
   /(?<!\S)((?:[^\s;:]*[^\s;:.] ){1,5})(?:too (?:long|large|big|many)|exceed|(?:long|larg|great|bigg)er than)/g;
-const INPUT_SUBJECT =
-  /prompt|input|tok(?:en)?s\b|\btok(?:en)?\b|convers|thread|\btext|sequence|\bseq|messages?\b|history|\brequest\b|\bsum\b|model|body|chat|prefix|^content|your content|\b(?:you|it|we|they|i)\b/;
+/** What the subject exceeds: up to five words behind the verb. */
+const BOUND =
+  /(?:exceed(?:s|ed|ing)?|(?:long|larg|great|bigg)er than|too many) (?!for|before|by|in|on|what\b)((?:[^\s;:.,-][^\s;:.,]* ?){1,5})/g;
+const OF_INPUT =
+  /tok(?:en)?s?\b|token|model|engine|context|window|ctx|(?:\b|_)len\b|max(?:imum)? length|capa[cb]|input|prompt|seq|max_|cache|\brequest\b|convers|thread|\btext|messages?\b|history|\bsum\b|chat|prefix|^content|your content|\b(?:you|it|we|they|i)\b/;
 /** Words that name no thing. */
 const NO_THING =
-  /^(?:\W*|.*\d.*|\w|an?|the|be|is|are|was|were|has|have|had|not|and|or|by|of|to|in|on|at|if|as|for|so|may|can|far|much|than|but|its|your|our|which|that|this|those|these|there|would|will|could|must|should|cannot|length|size|number|count|limit|what|become|total|already|been|does|because|reject(?:ed)?|error|invalid|failed|maximum)$/;
-const CONTEXT = /context|ctx|max_?(?:model|seq)_?len|position embeddings/;
+  /^(?:\W*|.*\d.*|\w|an?|the|be|is|are|was|were|has|have|had|not|and|or|by|of|to|in|on|at|if|as|for|so|may|can|far|much|than|but|its|your|our|which|that|this|those|these|there|would|will|could|must|should|cannot|length|size|number|count|limit|what|become|total|already|been|does|because|reject(?:ed)?|error|invalid|failed|maximum|max|allowed|supported|configured|current|safe|server|service|budget|limits|cap|pre|allocated|received)$/;
+const SURE =
+  /context|ctx|(?:create|start) a new (?:chat|conversation|session)|max_?(?:model|seq)_?len|position embeddings|(?:prompt|input) tokens?\b|tokens? in the prompt/;
 
-/** The words say of something else than the input that it is too long: a schema, a header, a tool's result. */
+/** The words say of something else than the input that it is too long: a schema, a header, a tool's result; or than the window. */
 export function isAboutOther(text: string): boolean {
-  const subjects = [...text.replaceAll(/\([^()]*\) ?/g, '').matchAll(SUBJECT)].map(([, words = '']) => words);
-  if (CONTEXT.test(text) || subjects.some((words) => INPUT_SUBJECT.test(words))) return false;
-  return subjects.some((words) => words.split(/\s+/).some((word) => !NO_THING.test(word)));
+  if (SURE.test(text)) return false;
+  const plain = text.replaceAll(/\([^()]*\) ?/g, '');
+  const isForeign = ([, words = '']: readonly string[]): boolean =>
+    !OF_INPUT.test(words) && words.split(/\s+/).some((word) => !NO_THING.test(word));
+  const subjects = [...plain.matchAll(SUBJECT)].map(isForeign);
+  return [...plain.matchAll(BOUND)].some(isForeign) || (subjects.includes(true) && !subjects.includes(false));
 }
 
 const SMALL_NUMBER = /(?<![\w.-])(?![45]\d\d\b)\d{1,3}(?![\d.,%]*\d|\w)/;
@@ -74,18 +81,10 @@ export function saysOverflow(given: string): boolean {
   return token || (second !== undefined && (window || (input && /len(?:gth)?\b|long|size/.test(text))));
 }
 
-/** Without the nouns that mean a body or a field as often as the input. */
-export function withoutVague(text: string): string {
-  return text.replaceAll(/\b(?:requests?|messages?|texts?|contents?|quer(?:y|ies)|chat)\b ?/g, '');
-}
-
-const OTHER_LIMIT = new RegExp([OUTPUT, RATE, OUTAGE].map(({ source }) => source).join('|'));
-
 /** A code that names what is over the window, and that it is; the numbers are Zhipu's and MiniMax's. */
 export function codeSaysOverflow(code: string): boolean {
-  if (/^(?:1261|1039)$/.test(code)) return true;
-  const isNamed = /(?:input|context|tokens?) (?:limit|length error)/.test(code);
-  return (isNamed || (saysOverflow(code) && !/request|payload/.test(code))) && !OTHER_LIMIT.test(code);
+  const isNamed = /^(?:1261|1039)$|(?:input|context|tokens?) (?:limit|length error)/.test(code);
+  return isNamed || (saysOverflow(code) && !/request|payload|message too (?:big|large)/.test(code));
 }
 
 /** Counts of an overflow that no signature names, of its words and properties: of two numbers the larger was sent. */
@@ -111,6 +110,7 @@ export function countsIn(text: string, smallest = 1_000): readonly number[] {
 const SIGNATURES = [
   ['anthropic', '(?:context|max_tokens)…{input} \\+ {output} > {limit}'],
   ['vllm', 'is too large: {output}…maximum context length is {limit}…has {input} input'],
+  ['tgi', 'inputs tokens \\+ max_new_tokens must be <= {limit}. given: {input} inputs tokens and {output}'],
   // The maximum is what the input leaves free.
   ['vllm', '(?:at least 1|greater than 0|positive).{0,40}-\\d|-\\d+ (?:must|should)'],
   [

@@ -7,7 +7,7 @@ const DURATION =
   /(?<!\d)(\d+(?:\.\d+)?)\s*((ms|millis\w*)|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)(?![a-z])/g;
 
 /** `x-ratelimit-reset-tokens` (OpenAI), `anthropic-ratelimit-tokens-reset`, `x-ratelimit-reset` (OpenRouter). */
-const RESET = /^(x-ratelimit|anthropic-ratelimit)-(?:reset-(.+)|(.+)-reset|reset)$/;
+const RESET = /^(?:x-ratelimit|anthropic-ratelimit)-(?:reset-.+|.+-reset|reset)$/;
 
 /** "try again in 1m26.4s", "retry after 34 seconds"; the property `retryDelay: "34s"` of Google stands alone on its line. */
 const WORDS =
@@ -23,14 +23,17 @@ export function retryHint(
   now: number,
 ): number | undefined {
   const words = WORDS.exec(text);
-  const candidates = [
+  // Of several limits the one that resets last counts.
+  const resets = Object.entries(headers)
+    .filter(([name]) => RESET.test(name) && headers[name.replace('reset', 'remaining')]?.trim() === '0')
+    .map(([, value]) => duration(value) ?? untilDate(value, now) ?? 0);
+  const asked = [
     milliseconds(headers['retry-after-ms'], 1),
     milliseconds(headers['retry-after'], 1_000) ?? untilDate(headers['retry-after'], now),
-    untilReset(headers, now),
+    Math.max(0, ...resets),
     duration(words?.[1] ?? words?.[2] ?? ''),
-  ];
-  const asked = candidates.find((delay) => delay !== undefined && delay > 0);
-  return asked === undefined ? undefined : Math.min(asked, LONGEST_WAIT);
+  ].find((delay) => delay !== undefined && delay > 0);
+  return asked && Math.min(asked, LONGEST_WAIT);
 }
 
 function milliseconds(value: string | undefined, unit: number): number | undefined {
@@ -42,18 +45,6 @@ function milliseconds(value: string | undefined, unit: number): number | undefin
 function untilDate(value: string | undefined, now: number): number | undefined {
   const date = /^\d{13}$/.test(value ?? '') ? Number(value) : Date.parse(value ?? '');
   return Number.isNaN(date) ? undefined : date - now;
-}
-
-function untilReset(headers: Readonly<Record<string, string>>, now: number): number | undefined {
-  const delays = Object.entries(headers).flatMap(([name, value]) => {
-    const [whole, prefix, after, before] = RESET.exec(name) ?? [];
-    if (whole === undefined) return [];
-    const remaining =
-      before === undefined ? `remaining${after === undefined ? '' : `-${after}`}` : `${before}-remaining`;
-    if (headers[`${prefix}-${remaining}`]?.trim() !== '0') return [];
-    return duration(value) ?? untilDate(value, now) ?? [];
-  });
-  return delays.length === 0 ? undefined : Math.max(...delays);
 }
 
 function duration(text: string): number | undefined {

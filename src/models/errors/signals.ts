@@ -1,5 +1,4 @@
 import { isRecord, parseJson } from '../protocols/json.ts';
-import { normalizeText, readPart, withoutMarkup } from './normalize-text.ts';
 
 export interface RawError {
   readonly provider: string;
@@ -13,17 +12,6 @@ export interface RawError {
   readonly streamed: boolean;
 }
 
-export interface ErrorSignals {
-  /** HTTP status first, then those found in the body. */
-  readonly statuses: readonly number[];
-  /** Codes, types and class names, as words: `ContextLengthExceeded` and `context_length_exceeded` are `context length exceeded`. */
-  readonly codes: ReadonlySet<string>;
-  /** All readable texts, normalized, one a line; a number that is a property with its name (`n_prompt_tokens` of llama.cpp). */
-  readonly text: string;
-  /** Headers of the answer, and those that a router quotes in its body (OpenRouter's `metadata.headers`). */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 const DEEPEST = 8;
 /** Of all texts of a body that are read: a longer body is a page or a stack. Characters. */
 const MOST_READ = 8_000;
@@ -34,23 +22,24 @@ const MESSAGE_KEYS = /^(?:error|message|detail|error_message|msg|description)$/;
 /** A server may quote the request, and the conversation in it may talk of anything. */
 const ECHO_KEYS = /^(?:input|prompt|request|request_?body(?:_?values)?|stack|traceback)$/i;
 
-export function gatherSignals(error: RawError): ErrorSignals {
+/** What a failed call tells: all texts are one, one a line. */
+export function gatherSignals(error: RawError) {
   const found = new Gathering();
-  if (error.status !== undefined) found.statuses.push(error.status);
+  found.walk(error.status, 'status', 0);
   found.walk(error.body, '', 0);
-  if (error.text !== undefined) found.walk(error.text, '', 0);
-  return {
-    statuses: [...new Set(found.statuses)],
-    codes: found.codes,
-    text: [...found.texts].join('\n'),
-    headers: { ...found.headers, ...error.headers },
-  };
+  found.walk(error.text, '', 0);
+  const { statuses, codes, texts, headers } = found;
+  return { statuses: [...statuses], codes, text: [...texts].join('\n'), headers: { ...headers, ...error.headers } };
 }
 
 class Gathering {
-  readonly statuses: number[] = [];
+  /** HTTP status first, then those found in the body. */
+  readonly statuses = new Set<number>();
+  /** Codes, types and class names, as words: `ContextLengthExceeded` and `context_length_exceeded` are `context length exceeded`. */
   readonly codes = new Set<string>();
+  /** All readable texts, normalized; a number that is a property with its name (`n_prompt_tokens` of llama.cpp). */
   readonly texts = new Set<string>();
+  /** Those that a router quotes in its body (OpenRouter's `metadata.headers`). */
   readonly headers: Record<string, string> = {};
   /** The innermost message. */
   told: { readonly text: string; readonly depth: number } | undefined;
@@ -58,20 +47,17 @@ class Gathering {
 
   walk(value: unknown, key: string, depth: number): void {
     if (depth > DEEPEST) return;
-    if (typeof value === 'string') this.#takeText(value, key, depth);
-    else if (typeof value === 'number') this.#takeText(String(value), key, depth);
+    if (typeof value === 'string' || typeof value === 'number') this.#takeText(String(value), key, depth);
     else if (Array.isArray(value)) for (const item of value.slice(0, 50)) this.walk(item, key, depth + 1);
-    else if (isRecord(value)) this.#takeObject(value, key, depth);
+    else if (isRecord(value) && !('role' in value)) this.#takeObject(value, key, depth);
   }
 
   #takeObject(value: Record<string, unknown>, parent: string, depth: number): void {
-    if ('role' in value) return;
     for (const [key, item] of Object.entries(value)) {
       // A retrying wrapper keeps every attempt; only the last one says what is wrong now.
       if (key === 'errors' && 'lastError' in value) continue;
       if (parent === 'headers' && typeof item === 'string') this.headers[key.toLowerCase()] = item;
-      if (ECHO_KEYS.test(key) && parent !== 'errors') continue;
-      this.walk(item, key, depth + 1);
+      if (!ECHO_KEYS.test(key) || parent === 'errors') this.walk(item, key, depth + 1);
     }
   }
 
@@ -81,17 +67,14 @@ class Gathering {
     const text = words.trim();
     if (text === '') return;
     if (MESSAGE_KEYS.test(key) && /\D/.test(text) && depth > (this.told?.depth ?? 0)) this.told = { text, depth };
-    if (STATUS_KEYS.test(key) && /^[45]\d\d$/.test(text)) this.statuses.push(Number(text));
+    if (STATUS_KEYS.test(key) && /^[1-5]\d\d$/.test(text)) this.statuses.add(Number(text));
     else if ((CODE_KEYS.test(key) || /^[a-z]+(?:_[a-z]+)+$/i.test(text)) && /^\S{1,100}$/.test(text))
       this.codes.add(normalizeText(text.replaceAll(/[^\p{L}\p{N}]+/gu, ' ')));
-    else this.#read(/^[\d.]+$/.test(text) ? `${key} ${text}` : text);
-  }
-
-  #read(text: string): void {
-    if (this.#left <= 0) return;
-    const read = readPart(text);
-    this.#left -= read.length;
-    this.texts.add(normalizeText(read));
+    else if (this.#left > 0) {
+      const read = readPart(/^[\d.]+$/.test(text) ? `${key} ${text}` : text);
+      this.#left -= read.length;
+      this.texts.add(normalizeText(read));
+    }
   }
 }
 
@@ -106,6 +89,50 @@ function unwrapJson(text: string): { readonly words: string; readonly inner: unk
   return isRecord(inner) || typeof inner === 'string' || isList
     ? { words: `${text.slice(0, start)} ${text.slice(end + 1)}`, inner }
     : { words: text, inner: undefined };
+}
+
+/** Of a long text (a page, a stack) beginning and end are read: the rest explains nothing. Characters. */
+const HEAD_READ = 3_000;
+const TAIL_READ = 1_000;
+
+/** 128,000 · 128.000 · 128 000 · 128'000 · 128_000, the same separator each time; not a version nor a decimal. */
+const GROUPED = /(?<![\w.,'-])\d{1,3}(?:([ ,.'_])\d{3}(?:\1\d{3})*|(?:,\d\d)+,\d{3})(?!\d|[.,'_]\d)/g;
+/** 128k, 1.2M, 140 Ki, 12.8万, 128 thousand; not the 32k of `gpt-4-32k`. */
+const SCALED =
+  /(?<![a-z0-9_./-])(\d+(?:[.,]\d+)?) ?(k|ki|m|thousand|tsd\.?|mille?|тыс\.?|tys\.?|万|million)(?:(?![\p{L}\d])|(?=tok))/gu;
+const SCALES: Readonly<Record<string, number>> = { ki: 1_024, 万: 1e4, m: 1e6, million: 1e6 };
+
+/** As much of a text as the rules read. */
+function readPart(text: string): string {
+  return text.length <= HEAD_READ + TAIL_READ ? text : `${text.slice(0, HEAD_READ)} … ${text.slice(-TAIL_READ)}`;
+}
+
+/** Text as the rules read it: lower case, one kind of space and quote, no markup and no addresses, numbers as bare digits. */
+function normalizeText(text: string): string {
+  return withoutMarkup(text)
+    .replaceAll(/https?:\/\/[^\s"'<>)\]]+/gi, ' ')
+    .normalize('NFKC')
+    .replaceAll(/[\u2018\u2019\u201B\u02BC]/g, "'")
+    .replaceAll(/[\u201C\u201D\u201E«»「」『』]/g, '"')
+    .replaceAll(/[`*]|\\[nrt]/g, ' ')
+    .replaceAll(/(?<=[a-z\d])(?=[A-Z][a-z])/g, ' ')
+    .toLowerCase()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(GROUPED, (digits) => digits.replaceAll(/\D/g, ''))
+    .replaceAll(SCALED, (_, digits: string, unit: string) =>
+      String(Math.round(Number(digits.replace(',', '.')) * (SCALES[unit] ?? 1e3))),
+    )
+    .trim();
+}
+
+/** The words of a page, for a person. */
+function withoutMarkup(page: string): string {
+  return readPart(page)
+    .replaceAll(/<(?:script|style)\b[^]*?<\/(?:script|style)>/gi, ' ')
+    .replaceAll(/<[/?]?[a-z!][^<>]{0,500}>/gi, ' ')
+    .replaceAll(/&(?:#\d{1,6}|[a-z\d]{2,7});/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 /** The vendor's own words, for the user: the innermost message, else the text as it came. 2,000 characters at most. */

@@ -11,20 +11,15 @@ const FULL_WINDOW = 0.99;
 /** An answer of this share of what was asked for, cut by `length`, had no room (DashScope, MiMo). */
 const TINY_OUTPUT = 0.05;
 
-/** An answer beside what was asked. */
+/** An answer beside what was asked, in tokens; without usage only the stop reason can tell. */
 export interface AnsweredCall {
-  /** Named in the evidence. */
   readonly provider: string;
-  /** Absent when the provider reported none: then only the stop reason can tell. */
   readonly usage: ReportedUsage | undefined;
   readonly stopReason: StopReason;
-  /** Tokens. */
   readonly window: number;
-  /** Tokens of the request by the calibrated estimate. */
+  /** By the calibrated estimate; `isCalibrated`: it was checked against this model's own counts. */
   readonly estimatedInput: number;
-  /** Whether the estimate was checked against this model's own counts. */
   readonly isCalibrated: boolean;
-  /** Tokens that were asked for at most. */
   readonly maximumOutput: number;
 }
 
