@@ -85,7 +85,12 @@ async function openOn(url: string): Promise<LabStore> {
 }
 
 async function openMigrated(url: string): Promise<Database> {
-  const database = connectDatabase({ url, applicationName: 'holdfast-lab' });
+  const database = connectDatabase({
+    url,
+    applicationName: 'holdfast-lab',
+    // Nobody waits for its locks, and a replay on a busy machine, or one that slept, goes on.
+    settings: { idle_in_transaction_session_timeout: '0' },
+  });
   try {
     await migrate(database);
     return database;

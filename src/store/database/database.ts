@@ -30,7 +30,7 @@ export interface DatabaseOptions {
   readonly pooled?: true;
   /** A connection is never replaced while it lives, so that what its session holds stays. Default: each lives for half an hour to an hour. */
   readonly keepsSession?: true;
-  /** Set for each connection, over what the address sets. Default: none. */
+  /** Set for each connection, over what the address sets and over Holdfast's own time limits. Default: none. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -68,9 +68,7 @@ function literal(text: string): string {
 }
 
 function setAll(settings: Readonly<Record<string, string>>, span: Span): string {
-  const values = Object.entries({ ...settings, ...TIME_LIMITS }).map(([name, value]) =>
-    setting(name, literal(value), span),
-  );
+  const values = Object.entries(settings).map(([name, value]) => setting(name, literal(value), span));
   return `select ${[...values, setting('search_path', SEARCH_PATH, span)].join(', ')}`;
 }
 
@@ -137,7 +135,7 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
     startupOptions,
     ...address
   } = readConnectionOptions(options.url);
-  const settings = { ...named, ...options.settings };
+  const settings = { ...named, ...TIME_LIMITS, ...options.settings };
   warnings.forEach(warnOnce);
   const pooled = options.pooled ?? isDeclared;
   const sql = postgres({
