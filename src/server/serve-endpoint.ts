@@ -14,7 +14,7 @@ import type { EventStreams } from './events.ts';
 import { requireAttachments } from './limits.ts';
 import type { ServerLimits } from './limits.ts';
 
-/** A request that waits for an outcome is answered by then: proxies cut longer ones off. */
+/** A request that waits is answered by then: proxies cut longer ones off. */
 const LONGEST_WAIT_MILLISECONDS = 60_000;
 
 interface Served {
@@ -41,7 +41,13 @@ export function endpointServer(name: EndpointName) {
     if ('decidedBy' in endpoint.arguments && (caller.key !== null || given['decidedBy'] === undefined)) {
       given['decidedBy'] = caller.name;
     }
-    if (name === 'conversation.outcome') given['signal'] = streams.endingOf(context).signal;
+    if (endpoint.waits === true) {
+      given['timeoutMilliseconds'] = Math.min(
+        Number(given['timeoutMilliseconds'] ?? Infinity),
+        LONGEST_WAIT_MILLISECONDS,
+      );
+      given['signal'] = streams.endingOf(context).signal;
+    }
     const use = useOf(endpoint, given);
     const idempotencyKey = given[endpoint.idempotencyKey ?? ''];
     const sent = { conversationId: given['conversationId'], idempotencyKey };
@@ -68,10 +74,6 @@ async function call(client: Holdfast, name: EndpointName, given: Record<string, 
   if (name === 'start') {
     const { task, ...options } = given;
     return client.start(content.parse(task), options);
-  }
-  if (name === 'conversation.outcome') {
-    const asked = Number(given['timeoutMilliseconds'] ?? LONGEST_WAIT_MILLISECONDS);
-    given['timeoutMilliseconds'] = Math.min(asked, LONGEST_WAIT_MILLISECONDS);
   }
   const [groupName = '', method = ''] = name.split('.');
   const group: unknown = Reflect.get(client, groupName);

@@ -126,6 +126,7 @@ const CONVERSATIONS = {
     summary: 'Wait until the turn that took a message has ended',
     arguments: { ...ofConversation, messageId: storable, timeoutMilliseconds: numberOf('milliseconds').optional() },
     result: z.union([endedTurn, servedCommand]),
+    waits: true,
     refuses: ['timeout'],
   },
   'conversation.stop': {

@@ -21,6 +21,8 @@ export interface Endpoint {
   readonly idempotencyKey?: 'messageId' | 'startKey' | 'decisionId';
   /** What the key of a caller must have room for. */
   readonly uses?: Use;
+  /** It waits for what comes, for as long as `timeoutMilliseconds`, its connection and its key last. */
+  readonly waits?: true;
   /** An argument that needs the scope `admin`. */
   readonly adminArgument?: string;
   /** Default: 200. */
