@@ -1,4 +1,3 @@
-import type { Holdfast } from '../../client/holdfast.ts';
 import type { ServerOptions } from '../../server/start-server.ts';
 import type { Database } from '../../store/database/database.ts';
 import { clientCommand, option } from '../command.ts';
@@ -32,28 +31,32 @@ const server = clientCommand<ServerFlags>({
   ],
   // Of the configuration the server needs the agents: what is wrong in it is told here.
   needs: { agents: true },
-  run: ({ client, surroundings }, flags) =>
-    flags.keys === true ? serveWithKeys(flags, surroundings) : serveLocally(flags, surroundings, client),
+  run: ({ surroundings }, flags) =>
+    flags.keys === true ? serveWithKeys(flags, surroundings) : serveLocally(flags, surroundings),
 });
 
 export const commands = { server };
 
 type Served = Pick<ServerOptions, 'access' | 'clientOf' | 'needsKeys'> & { readonly database: Database };
 
-async function serveLocally(flags: ServerFlags, surroundings: Surroundings, client: Holdfast): Promise<void> {
-  const [{ localAccess }, { openConnection }, { readLoginSecret }, { stateDirectory }] = await Promise.all([
-    import('../../server/access.ts'),
-    import('../../client/connect.ts'),
-    import('../../local/login-secret.ts'),
-    import('../../local/state-folder.ts'),
-  ]);
+async function serveLocally(flags: ServerFlags, surroundings: Surroundings): Promise<void> {
+  const [{ localAccess }, { openConnection }, { Holdfast }, { readLoginSecret }, { stateDirectory }] =
+    await Promise.all([
+      import('../../server/access.ts'),
+      import('../../client/connect.ts'),
+      import('../../client/holdfast.ts'),
+      import('../../local/login-secret.ts'),
+      import('../../local/state-folder.ts'),
+    ]);
+  // Not the command's client: its pool would come on top of this one.
   const { context, disconnect } = await openConnection(await connectOptions(flags, surroundings));
+  const client = new Holdfast(context, disconnect);
   const secret = await readLoginSecret(stateDirectory());
   const access = localAccess(flags.tenant ?? 'default', secret ?? undefined);
   try {
     await listen(flags, surroundings, { access, clientOf: () => client, database: context.database });
   } finally {
-    await disconnect();
+    await client.close();
   }
 }
 
