@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayPass, Problem, readAgainAfter } from '../../../packages/console/src/api/problem.ts';
+import { mayPass, Problem, problemOf, readAgainAfter, readLive } from '../../../packages/console/src/api/problem.ts';
 
 test.each([
   ['an outage', 0, 'server_unreachable', true, 2_000],
@@ -12,4 +12,15 @@ test.each([
 ] as const)('a page goes on, and reads again, after what may pass: %s', (_, status, code, passes, after) => {
   const problem = new Problem(code, '', '', status);
   expect([mayPass(problem), readAgainAfter(problem)]).toEqual([passes, after]);
+});
+
+test.each([
+  ['7', 7_000, 7_000],
+  ['1', 2_000, 6_000],
+  // Holdfast's server sends seconds; another one may send a date.
+  ['Sun, 29 Nov 2026 01:00:00 GMT', 2_000, 6_000],
+])('a page that is asked to wait reads again no sooner: Retry-After %s', async (asked, again, ofThreeRequests) => {
+  const headers = { 'retry-after': asked };
+  const problem = await problemOf(Response.json({ code: 'too_many_requests' }, { status: 429, headers }));
+  expect([readAgainAfter(problem), readLive(problem, 3)]).toEqual([again, ofThreeRequests]);
 });

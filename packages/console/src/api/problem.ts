@@ -19,6 +19,18 @@ export class Problem extends Error {
   }
 }
 
+export async function problemOf(response: Response): Promise<Problem> {
+  const body: unknown = await response.json().catch(() => null);
+  const field = (name: string): string => {
+    const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+    return typeof value === 'string' ? value : '';
+  };
+  const detail = field('detail') || `The server answered ${response.status}.`;
+  // Holdfast's server sends seconds. A date, as a proxy may send, counts as none.
+  const wait = Number(response.headers.get('retry-after')) * 1_000 || 0;
+  return new Problem(field('code') || 'unknown', detail, field('next'), response.status, wait);
+}
+
 /** Of a server that wants keys. */
 const KEY_PROBLEMS: ReadonlySet<string> = new Set(['key_missing', 'key_refused']);
 
@@ -40,9 +52,11 @@ export function readAgainAfter(error: Error | null): number | false {
 }
 
 /**
- * When a page reads again what may have changed. Not before a login, which reads everything again: reading would take its form away.
+ * When a page reads again what may have changed: no sooner than the server asks for. Not before a login, which reads everything again:
+ * reading would take its form away.
  * @param requests that it takes: the more, the more rarely
  */
 export function readLive(error: Error | null, requests = 1): number | false {
-  return (error === null || !wantsKey(error)) && AGAIN_MILLISECONDS * requests;
+  const asked = error instanceof Problem ? error.waitMilliseconds : 0;
+  return (error === null || !wantsKey(error)) && Math.max(AGAIN_MILLISECONDS * requests, asked);
 }

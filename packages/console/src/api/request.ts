@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { Problem } from './problem.ts';
+import { Problem, problemOf } from './problem.ts';
 import type { AnswerOf, PathOf } from './types.ts';
 
 /** Says that a page asks, and no form of another site. */
@@ -32,18 +32,6 @@ export function fillPath(path: string, given: Arguments): { readonly url: string
   return { url: `/v1${filled}`, others: Object.fromEntries(others) };
 }
 
-export async function problemOf(response: Response): Promise<Problem> {
-  const body: unknown = await response.json().catch(() => null);
-  const field = (name: string): string => {
-    const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
-    return typeof value === 'string' ? value : '';
-  };
-  const detail = field('detail') || `The server answered ${response.status}.`;
-  // Holdfast's server sends seconds. A date, as a proxy may send, counts as none.
-  const wait = Number(response.headers.get('retry-after')) * 1_000 || 0;
-  return new Problem(field('code') || 'unknown', detail, field('next'), response.status, wait);
-}
-
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
@@ -72,16 +60,9 @@ function addressOf(path: string, given: Arguments): string {
   return query.size === 0 ? url : `${url}?${query}`;
 }
 
-/** Until when this page reads nothing, since its key has made too many requests. */
-let quietUntil = 0;
-
-/** Waits as long as the server asked for. @throws Problem */
+/** @throws Problem */
 export async function read<Path extends PathOf<'get'>>(path: Path, given: Arguments = {}) {
-  await pause(Math.max(0, quietUntil - Date.now()));
-  const response = await reach(addressOf(path, given), {}).catch((error: unknown) => {
-    if (error instanceof Problem && error.status === 429) quietUntil = Date.now() + error.waitMilliseconds;
-    throw error;
-  });
+  const response = await reach(addressOf(path, given), {});
   const answer: AnswerOf<'get', Path> = await response.json();
   return answer;
 }
