@@ -9,7 +9,6 @@ import { connectedEnvironment } from '../../../src/local/worker-process.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
 import { exactly } from '../statistics.ts';
-import { followEvents } from './server-watcher.ts';
 
 const CONVERSATIONS = 20;
 const WATCHERS_EACH = 50;
@@ -89,6 +88,29 @@ function watch(url: string, signal: AbortSignal): { readonly seen: readonly numb
     }
   };
   return { seen, ended: run() };
+}
+
+/** Reads an event stream until the signal, or until the server ends it. */
+async function followEvents(
+  url: string,
+  {
+    signal,
+    receive,
+    headers,
+  }: {
+    readonly signal: AbortSignal;
+    readonly receive: (block: string) => void;
+    readonly headers: Record<string, string>;
+  },
+): Promise<void> {
+  const response = await fetch(url, { signal, headers });
+  if (!response.ok || response.body === null) throw new Error(`the server answered ${response.status}`);
+  let rest = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const blocks = `${rest}${chunk}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) receive(block);
+  }
 }
 
 async function until(condition: () => Promise<boolean>, signal: AbortSignal): Promise<void> {

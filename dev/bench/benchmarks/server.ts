@@ -9,16 +9,17 @@ import { connectTenants } from '../../../src/client/tenants.ts';
 import { keyAccess, localAccess } from '../../../src/server/access.ts';
 import type { Access } from '../../../src/server/access.ts';
 import { serverLimits } from '../../../src/server/limits.ts';
+import { loginLink } from '../../../src/server/login-link.ts';
 import { startServer } from '../../../src/server/start-server.ts';
 import { AS_APPLICATION } from '../../../src/local/postgres/postgres-login.ts';
 import { connectDatabase } from '../../../src/store/database/database.ts';
 import { isolateTenants } from '../../../src/store/database/migration-ledger.ts';
+import { launchChromium } from '../../../test/support/chromium.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
 import type { BenchOptions } from '../options.ts';
 import { median, ratios, summarize } from '../statistics.ts';
 import { freePort } from '../../../src/local/ports.ts';
-import { followEvents } from './server-watcher.ts';
 import { measureWatchers } from './server-watchers.ts';
 
 const REQUESTS_A_ROUND = 200;
@@ -32,7 +33,7 @@ export async function measureServer(stack: BenchStack, { rounds }: BenchOptions)
   await stack.client.conversation.outcome({ ...sent, signal: stack.signal });
   const { conversationId } = sent;
   return [
-    ...(await measureLiveTextOverHttp(stack, conversationId)),
+    ...(await measureLiveText(stack, conversationId)),
     ...(await measureWatchers(stack)),
     ...(await measureReads(stack, conversationId, rounds)),
   ];
@@ -124,37 +125,44 @@ async function timeOf(ask: () => Promise<Response>): Promise<number> {
   return median(times);
 }
 
-/** From a delta reaching the worker to a reader of the event stream having it; each delta says when it was written. */
-async function measureLiveTextOverHttp({ client, connections }: BenchStack, conversationId: string): Promise<Figure[]> {
+/** From a delta reaching the worker to a browser's page holding it; each delta says when it was written. */
+async function measureLiveText({ client, connections }: BenchStack, conversationId: string): Promise<Figure[]> {
   const server = await serve(localAccess('default'), () => client, false);
+  const browser = await launchChromium();
   const notifier = connectDatabase({
     url: connections.databaseUrl,
     applicationName: 'holdfast-bench-live',
     maximumConnections: 1,
   });
-  const delays: number[] = [];
-  const end = new AbortController();
-  const following = followEvents(`${server.url}/v1/conversations/${conversationId}/events`, {
-    signal: end.signal,
-    receive: (block) => {
-      const now = performance.now();
-      for (const [, writtenAt] of block.matchAll(/<([\d.]+)>/gu)) delays.push(now - Number(writtenAt));
-    },
-  });
   try {
+    const page = await browser.newPage();
+    await page.goto(await loginLink(server.url));
+    await page.goto(`${server.url}/#/conversations/${conversationId}`);
+    await page.locator('.activity .ending').waitFor();
+    await page.evaluate(NOTE_DELAYS);
     const live = openLiveText(notifier, { conversationId, turnId: randomUUID(), callNumber: 1_000, attempt: 1 });
+    let text = '';
     for (let delta = 0; delta < DELTAS; delta += 1) {
-      live.write({ kind: 'text', text: `<${performance.now().toFixed(3)}>` });
+      text = `<${Date.now()}>`;
+      live.write({ kind: 'text', text });
       await sleep(PAUSE_MILLISECONDS);
     }
     await live.close();
-    await sleep(500);
+    await page.locator('.activity', { hasText: text }).waitFor();
+    const delays = await page.evaluate<number[]>('delays');
+    const name = 'delta in the worker → text in the page of a browser';
+    return [{ benchmark: 'server', unit: 'ms', name, target: { atMost: 150 }, ...summarize(delays) }];
   } finally {
-    end.abort();
-    await following;
+    await browser.close();
     await server.close();
     await notifier.end({ timeout: 1 });
   }
-  const name = 'delta in the worker → reader of the event stream';
-  return [{ benchmark: 'server', unit: 'ms', name, target: { atMost: 150 }, ...summarize(delays) }];
 }
+
+/** Milliseconds from the writing of each delta to the page that holds it. Clock of the machine, which worker and browser share. */
+const NOTE_DELAYS = `
+  delays = [];
+  new MutationObserver(() => {
+    const written = [...document.querySelector('.activity').textContent.matchAll(/<(\\d+)>/g)];
+    for (const [, at] of written.slice(delays.length)) delays.push(Date.now() - at);
+  }).observe(document.body, { subtree: true, childList: true, characterData: true })`;
