@@ -30,6 +30,7 @@ const shared = {
   // For a busy machine: patience costs nothing where a test passes.
   testTimeout: 240_000,
   hookTimeout: 120_000,
+  expect: { poll: { timeout: 90_000 } },
   allowOnly: false,
 } as const;
 

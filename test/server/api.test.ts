@@ -20,7 +20,7 @@ const CONFIGURED = {
 
 beforeAll(async () => {
   harness = await startServerHarness({
-    server: { configured: CONFIGURED, limits: { bodyBytes: 50_000, heartbeatSeconds: 0.1 } },
+    server: { configured: CONFIGURED, limits: { bodyBytes: 50_000, heartbeatSeconds: 1 } },
   });
   await harness.startWorker();
 });
@@ -83,6 +83,19 @@ test('live text comes between the events, with attempt and offset and without a 
     expect(number).toBeNull();
     expect(data).toMatchObject({ attempt: 1, offset: expect.any(Number), text: expect.any(String) });
   }
+});
+
+test('a stream in which nothing happens has comments', async () => {
+  const id = await runTask('Say nothing');
+  const { body: conversation } = await harness.call('GET', `/v1/conversations/${id}`);
+  const headers = { 'last-event-id': String(conversation.eventCount) };
+  const { body } = await fetch(`${harness.server.url}/v1/conversations/${id}/events`, { headers });
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.length >= 8) break;
+  }
+  expect(text).toBe(': \n\n: \n\n');
 });
 
 test('a stream of a conversation that is deleted ends with a problem', async () => {
