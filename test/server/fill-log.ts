@@ -1,14 +1,21 @@
-import type { Database } from '../../src/store/database/database.ts';
+import type { Database, Queries } from '../../src/store/database/database.ts';
 
 export const ENTRIES = 5_000;
 export const CONVERSATIONS = 120;
 export const CALLS = 600;
 
-/** A conversation with thousands of entries and hundreds of model calls, and many others. Triggers and foreign keys are off: turn by turn it would take minutes. */
-export async function fillLog(database: Database, conversationId: string, entries = ENTRIES): Promise<void> {
-  await database.begin(async (open) => {
+/** Triggers and foreign keys are off: turn by turn it would take minutes. */
+function fill(database: Database, work: (open: Queries) => Promise<unknown>): Promise<unknown> {
+  return database.begin(async (open) => {
     await open`set local role none`;
     await open`set local session_replication_role = replica`;
+    await work(open);
+  });
+}
+
+/** A conversation with so many entries. */
+export async function fillLog(database: Database, conversationId: string, entries: number): Promise<void> {
+  await fill(database, async (open) => {
     await open`
       insert into entries (id, parent_id, conversation_id, sequence, branch, turn_id, epoch, kind, content, measurements, sums)
       select md5(${conversationId} || n)::uuid, case when n > c.last_sequence + 1 then md5(${conversationId} || (n - 1))::uuid else c.head_entry_id end,
@@ -18,6 +25,12 @@ export async function fillLog(database: Database, conversationId: string, entrie
     await open`
       update conversations set last_sequence = ${entries}, head_entry_id = md5(${conversationId} || ${entries}::int)::uuid
       where id = ${conversationId}`;
+  });
+}
+
+/** Hundreds of model calls of a conversation, and hundreds of conversations. */
+export async function fillLists(database: Database, conversationId: string): Promise<void> {
+  await fill(database, async (open) => {
     await open`
       insert into model_attempts (turn_id, conversation_id, head_entry_id, call_number, attempt, epoch, estimated_tokens, compactions,
         renderer_version, purpose, model, view_fingerprint, state, ended_at)

@@ -1,26 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { waitUntil } from '../support/wait-until.ts';
-import { CALLS, CONVERSATIONS, ENTRIES, fillLog } from './fill-log.ts';
+import { CALLS, CONVERSATIONS, ENTRIES, fillLists, fillLog } from './fill-log.ts';
 import { HOSTILE, INERT, RED_PIXEL } from './page-tools.ts';
 import { faultsOfPage, hiddenFocus, refuseReading, tabTo } from './page-checks.ts';
-import { startPages } from './page-harness.ts';
-import type { PageHarness } from './page-harness.ts';
+import { usePages } from './page-harness.ts';
+import { testRequests } from './page-requests.ts';
 
-let harness: PageHarness['harness'];
-let page: PageHarness['page'];
-let complaints: PageHarness['complaints'];
-let startTask: PageHarness['startTask'];
-let untilState: PageHarness['untilState'];
-let untilIdle: PageHarness['untilIdle'];
-let stop: PageHarness['stop'];
-
-beforeAll(async () => {
-  ({ harness, page, complaints, startTask, untilState, untilIdle, stop } = await startPages());
-});
-afterAll(() => stop());
+const pages = usePages();
 
 test('by keyboard alone a person starts a task, queues a message, decides calls in the inbox, and reads the answer as written', async () => {
-  await page.goto(harness.server.url);
+  const { harness, page, complaints, untilState } = pages;
   await tabTo(page, page.getByLabel('Task', { exact: true }));
   await page.keyboard.insertText('Call deploy with {"version": "7"} 2 times, one by one\nSay <b>heron</b>');
   await page.keyboard.press('Control+Enter');
@@ -67,6 +56,7 @@ test('by keyboard alone a person starts a task, queues a message, decides calls 
 });
 
 test('a person watches a task compact, stops it and resumes with a raise, finds what was dropped, and compares what the model saw', async () => {
+  const { harness, page, complaints, startTask, untilState } = pages;
   await harness.fault({ kind: 'stall_stream', match: { purpose: 'summary' } });
   await startTask('Call read_log with {"page": "$index"} 8 times, one by one\nSay heron');
   await page.getByText(/^Compacts .* tokens in \d+ messages, \d+ targets \(summary\)/u).waitFor();
@@ -112,6 +102,7 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
 });
 
 test('script, escapes and direction marks in the names of conversations, files and tools are inert', async () => {
+  const { page, complaints, startTask, untilState } = pages;
   await startTask(`${HOSTILE}\nCall read_log with {"page": 1}\nSay first`);
   await untilState('completed');
   const file = { name: HOSTILE, mimeType: 'text/plain', buffer: Buffer.from('herons') };
@@ -135,21 +126,8 @@ test('script, escapes and direction marks in the names of conversations, files a
   expect(complaints).toEqual([]);
 });
 
-test('a person steers a turn that waits for a decision, and the message is taken in the same turn', async () => {
-  await startTask('Call deploy with {"version": "8"}\nSay first');
-  await page.getByText('waits for approval').waitFor();
-  await page.getByLabel('Message').fill('Say steered');
-  await page.getByRole('button', { name: 'Send' }).click();
-  await page.getByText('1 message of you waiting.').waitFor();
-  await page.getByRole('button', { name: 'Approve once' }).click();
-  await page.locator('.entry.assistant').getByText('steered', { exact: true }).waitFor();
-  await untilState('completed');
-  const conversationId = page.url().slice(-36);
-  const { items } = await harness.client.log.events({ conversationId, kinds: ['turn_begun', 'message_taken'] });
-  expect(items.map(({ kind }) => kind).toSorted()).toEqual(['message_taken', 'message_taken', 'turn_begun']);
-});
-
 test('a page that is loaded again in the middle of a stream goes on, and stops the turn', async () => {
+  const { harness, page, startTask, untilState } = pages;
   await startTask('Say first');
   await untilState('completed');
   await harness.fault({ kind: 'stall_stream', afterBytes: 3_000 });
@@ -165,6 +143,7 @@ test('a page that is loaded again in the middle of a stream goes on, and stops t
 });
 
 test('a person attaches a picture and a file, forks, pins a rule, switches back, edits and asks again, and reads on after an outage', async () => {
+  const { page, startTask, untilState, untilIdle } = pages;
   await startTask('Say first');
   await untilState('completed');
   await page.getByLabel('Files').setInputFiles([
@@ -219,42 +198,14 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
   expect(await faultsOfPage(page)).toEqual([]);
 });
 
-test('what waits for a login does not take away a key that is being typed', async () => {
-  const typing = await page.context().newPage();
-  await typing.clock.install();
-  const refused = { code: 'key_missing', detail: 'The request names no API key.' };
-  await typing.route(/\/v1\//u, (route) => route.fulfill({ status: 401, json: refused }));
-  await typing.route(/\/login$/u, (route) => route.fulfill({ status: 204 }));
-  await typing.goto(harness.server.url);
-  await typing.getByLabel('API key').fill('hf_half');
-  await typing.clock.runFor(60_000);
-  expect(await typing.getByLabel('API key').inputValue()).toBe('hf_half');
-  await typing.unroute(/\/v1\//u);
-  await typing.keyboard.press('Enter');
-  await typing.locator('.conversations li').first().waitFor();
-  await typing.close();
-});
-
-test('a stream of events that is silent is opened again', async () => {
-  await startTask('Say first');
-  const other = await page.context().newPage();
-  await other.clock.install();
-  await other.route(/\/events$/u, () => undefined);
-  await other.goto(page.url());
-  await other.getByLabel('Message').waitFor();
-  await other.clock.runFor(60_000);
-  await other.getByRole('alert').waitFor();
-  await other.unrouteAll({ behavior: 'ignoreErrors' });
-  // Also the one that was begun since is silent.
-  await other.clock.runFor(50_000);
-  await other.getByRole('alert').waitFor({ state: 'detached' });
-  await other.close();
-});
+testRequests(pages);
 
 test('of thousands of entries only those near the window are in the page, earlier calls are read; a list goes on to its end, is filtered, and is gone after a log-out', async () => {
+  const { harness, page, startTask, untilState } = pages;
   await startTask('Say first');
   await untilState('completed');
-  await fillLog(harness.database, page.url().slice(-36));
+  await fillLog(harness.database, page.url().slice(-36), ENTRIES);
+  await fillLists(harness.database, page.url().slice(-36));
   await page.reload();
   const entry = (number: number) => page.getByText(`Entry ${number}`, { exact: true });
   await entry(ENTRIES).waitFor();
@@ -287,4 +238,5 @@ test('of thousands of entries only those near the window are in the page, earlie
   await page.getByRole('button', { name: 'Log out' }).click();
   await page.getByText('This browser is not logged in.').first().waitFor();
   expect(await listed.count()).toBe(0);
+  expect(await faultsOfPage(page)).toEqual([]);
 });
