@@ -85,10 +85,9 @@ function byWait(reading: Reading): Finding | undefined {
   if (has(401) && !isOverflow) return { cause: 'authentication', repair: 'stop', evidence: 'the key was refused' };
   const overRate = requestOverRate(text);
   if (overRate !== undefined) return overRate;
-  const isHinted = wait.delayMilliseconds !== undefined;
-  if (isHinted && (has(429) || coded(words.RATE) || words.RATE.test(text)))
-    return { cause: 'rate_limit', repair: 'wait', ...wait, evidence: 'a retry hint of a limit' };
-  if (isHinted) return outage(reading, 'a retry hint');
+  const isRate = has(429) || coded(words.RATE) || words.RATE.test(text);
+  if (wait.delayMilliseconds !== undefined)
+    return { cause: isRate ? 'rate_limit' : 'outage', repair: 'wait', ...wait, evidence: 'a retry hint' };
   if (has(429)) {
     const isMoney = words.BILLING.test(text) && !coded(words.RATE) && !text.includes('rate limit');
     return isMoney ? NO_MONEY : { cause: 'rate_limit', repair: 'wait', evidence: 'HTTP 429' };
@@ -98,9 +97,8 @@ function byWait(reading: Reading): Finding | undefined {
 
 /** A request larger than what a minute allows never goes through, however long one waits (Groq's 413). */
 function requestOverRate(text: string): Finding | undefined {
-  const actual = Number(/requested:? ?(\d+)/.exec(text)?.[1] ?? Number.NaN);
-  const limit = Number(/limit:? ?(\d+)/.exec(text)?.[1] ?? Number.NaN);
-  if (!(actual > limit) || !words.RATE.test(text)) return undefined;
+  const [, limit = 0, actual = 0] = (/limit:? ?(\d+).*requested:? ?(\d+)/s.exec(text) ?? []).map(Number);
+  if (actual <= limit || !words.RATE.test(text)) return undefined;
   return { cause: 'rate_limit', repair: 'compact', actual, limit, evidence: 'one request over the rate limit' };
 }
 

@@ -56,6 +56,19 @@ const ONE_FIELD = new RegExp(
   ].join('|'),
 );
 
+const THINKING =
+  /verified to generate reasoning summar|reasoning\.?summar[a-z]{0,5}\b.{0,60}(?:not|un)[ -]?support|(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/;
+
+const KEY =
+  /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|unauthenticated|authentication(?: failed|(?: error)?$)|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/m;
+
+const CONTENT =
+  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|敏感|安全检测|违规/;
+
+/** Contexts of sessions, programs and values. */
+const OTHER_CONTEXT =
+  /(?<!token[- ])(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context(?:['".:]|$)(?!.*(?:token|window|length))|quoted out of context/;
+
 /** The input beside a limit on the output: then their sum is meant. */
 export const BESIDE_OUTPUT =
   /prompt|\binputs?\b(?! should)|messages already|tokens per model|\brequest has|tokens in request|too (?:big|large|long) for|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
@@ -73,33 +86,15 @@ export const KINDS: readonly Kind[] = [
   },
   { cause: 'output_too_large', pattern: OUTPUT, unless: ['isBesideInput'] },
   { cause: 'too_many_messages', repair: 'compact', pattern: MESSAGE_COUNT, unless: ['namesTokens'] },
-  {
-    cause: 'thinking_refused',
-    repair: 'drop_thinking',
-    pattern:
-      /verified to generate reasoning summar|reasoning\.?summar[a-z]{0,5}\b.{0,60}(?:not|un)[ -]?support|(?:thinking|reasoning|encrypted[_ ]content|signature)(?!.*(?:budget|effort)).{0,120}(?:modified|must remain|invalid|mismatch|could not be|not (?:be )?(?:found|match|valid|verified|decrypt)|corrupt)|expected.{0,40}(?:thinking|reasoning).{0,60}found|(?:invalid|missing|mismatched)[a-z `'_]{0,24}(?:signature|thinking block|encrypted content)/,
-  },
-  {
-    cause: 'authentication',
-    pattern:
-      /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|unauthenticated|authentication(?: failed|(?: error)?$)|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/m,
-  },
-  {
-    cause: 'content_filter',
-    pattern:
-      /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|敏感|安全检测|违规/,
-  },
-  {
-    cause: 'invalid_request',
-    // Contexts of sessions, programs and values.
-    pattern:
-      /(?<!token[- ])(?:\b|_)contexts\b|context_management|no context available|(?:session|security|execution|browser|render\w*|cuda|gpu|ssl|tls|json|http|database|transaction|user|tenant|trace|template|application|auth\w*|async) contexts?\b(?!.*(?:token|window|prompt))|context (?:(?:has |is |was )?(?:been )?(?:expired|invalid|missing|closed|destroyed|lost|unknown|not found|revoked|disposed)|(?:objects?|variables?|files?|managers?|switch)\b)|[.'"]context(?:['".:]|$)(?!.*(?:token|window|length))|quoted out of context/,
-  },
+  { cause: 'thinking_refused', repair: 'drop_thinking', pattern: THINKING },
+  { cause: 'authentication', pattern: KEY },
+  { cause: 'content_filter', pattern: CONTENT },
+  { cause: 'invalid_request', pattern: OTHER_CONTEXT },
   { cause: 'invalid_request', pattern: ONE_FIELD, unless: ['isExplained'] },
   {
     cause: 'payload_too_large',
     repair: 'drop_media',
-    pattern: /per (?:image|file|document|attachment)/,
+    pattern: /per (?:image|file|doc|attach)/,
     unless: ['isExplained'],
   },
   { cause: 'payload_too_large', repair: 'drop_media', pattern: MEDIA_SIZE, unless: ['isExplained', 'namesTokens'] },

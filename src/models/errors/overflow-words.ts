@@ -40,9 +40,9 @@ const LIMITED =
 /** What is too long: up to five words before a verb of excess. */
 const SUBJECT =
   /(?<!\S)((?:[^\s;:]*[^\s;:.] ){1,5})(?:too (?:long|large|big|many)|exceed|(?:long|larg|great|bigg)er than)/g;
-/** What the subject exceeds: up to five words behind the verb. */
+/** What the subject exceeds: up to five words behind the verb; or what there are too many of. */
 const BOUND =
-  /(?:exceed(?:s|ed|ing)?|(?:long|larg|great|bigg)er than|too many) (?!for|before|by|in|on|what\b)((?:[^\s;:.,-][^\s;:.,]* ?){1,5})/g;
+  /(?:exceed(?:s|ed|ing)?|(?:long|larg|great|bigg)er than) (?!for|before|by|in|on|what\b)((?:[^\s;:.,-][^\s;:.,]* ?){1,5})|too many (\w+)/g;
 const OF_INPUT =
   /tok(?:en)?s?\b|token|model|engine|context|window|ctx|(?:\b|_)len\b|max(?:imum)? length|capa[cb]|input|prompt|seq|max_|cache|\brequest\b|convers|thread|\btext|messages?\b|history|\bsum\b|chat|prefix|^content|your content|\b(?:you|it|we|they|i)\b/;
 /** Words that name no thing. */
@@ -55,8 +55,10 @@ const SURE =
 export function isAboutOther(text: string): boolean {
   if (SURE.test(text)) return false;
   const plain = text.replaceAll(/\([^()]*\) ?/g, '');
-  const isForeign = ([, words = '']: readonly string[]): boolean =>
-    !OF_INPUT.test(words) && words.split(/\s+/).some((word) => !NO_THING.test(word));
+  const isForeign = ([, phrase, noun]: readonly (string | undefined)[]): boolean => {
+    const words = phrase ?? noun ?? '';
+    return !OF_INPUT.test(words) && words.split(/\s+/).some((word) => !NO_THING.test(word));
+  };
   const subjects = [...plain.matchAll(SUBJECT)].map(isForeign);
   return [...plain.matchAll(BOUND)].some(isForeign) || (subjects.includes(true) && !subjects.includes(false));
 }
@@ -103,32 +105,32 @@ export function countsIn(text: string, smallest = 1_000): readonly number[] {
   return [...new Set([...digits].map(Number))].filter((count) => count >= smallest);
 }
 
-/**
- * Sentences by which servers refuse a request over the window; of two that match, the first one counts. `{name}` captures a number: `actual`
- * and `limit` in tokens, `input` and `output` where both are counted. `…` is a gap within a sentence, the rest a regular expression.
- */
-const SIGNATURES = [
-  ['anthropic', '(?:context|max_tokens)…{input} \\+ {output} > {limit}'],
-  ['vllm', 'is too large: {output}…maximum context length is {limit}…has {input} input'],
-  ['tgi', 'inputs tokens \\+ max_new_tokens must be <= {limit}. given: {input} inputs tokens and {output}'],
+/** Sentences by which servers refuse a request over the window, with the numbers in them; of two that match, the first one counts. */
+const SIGNATURES: readonly (readonly [vendor: string, sentence: RegExp])[] = [
+  ['anthropic', /(?:context|max_tokens).{0,80}?(?<input>\d{2,9}) ?\+ ?(?<output>\d{2,9}) ?> ?(?<limit>\d{2,9})/],
+  [
+    'vllm',
+    /is too large: ?(?<output>\d{2,9}).{0,80}?maximum context length is (?<limit>\d{2,9}).{0,80}?has (?<input>\d{2,9}) input/,
+  ],
+  [
+    'tgi',
+    /inputs tokens \+ max_new_tokens must be <= (?<limit>\d+)\. given: (?<input>\d+) inputs tokens and (?<output>\d+)/,
+  ],
   // The maximum is what the input leaves free.
-  ['vllm', '(?:at least 1|greater than 0|positive).{0,40}-\\d|-\\d+ (?:must|should)'],
+  ['vllm', /(?:at least 1|greater than 0|positive).{0,40}-\d|-\d+ (?:must|should)/],
   [
     'openai',
-    'maximum context length (?:of this model )?is {limit} tokens(?:…(?:resulted in|requested|has)(?: about)? {actual}(?!\\d| output)(?: tokens \\(…{output} (?:in|for) the (?:output|completion))?)?',
+    /maximum context length (?:of this model )?is \(?(?<limit>\d{2,9})\)? tokens(?:.{0,80}?(?:resulted in|requested|has)(?: about)? \(?(?<actual>\d{2,9})\)?(?!\d| output)(?: tokens \(.{0,80}?(?<output>\d{2,9}) (?:in|for) the (?:output|completion))?)?/,
   ],
-  ['kimi', 'supports only {limit} context'],
-  ['dashscope', 'range of input length should be \\[1, {limit}\\]'],
-  ['snowflake', 'max tokens of {limit} exceeded'],
-].map(([vendor = '', template = '']) => {
-  const numbers = template.replaceAll(/\{([a-z]+)\}/g, '\\(?(?<$1>\\d{2,9})\\)?');
-  return { vendor, pattern: new RegExp(numbers.replaceAll('…', '[^\\n]{0,80}?').replaceAll(' ', ' ?')) };
-});
+  ['kimi', /supports only (?<limit>\d{2,9}) context/],
+  ['dashscope', /range of input length should be \[1, ?(?<limit>\d{2,9})\]/],
+  ['snowflake', /max tokens of (?<limit>\d{2,9}) exceeded/],
+];
 
 /** The known sentence in a text, with the numbers in it. */
 export function signatureIn(text: string): { readonly vendor: string; readonly counts: Counts } | undefined {
-  for (const { vendor, pattern } of SIGNATURES) {
-    const match = pattern.exec(text);
+  for (const [vendor, sentence] of SIGNATURES) {
+    const match = sentence.exec(text);
     if (match === null) continue;
     const { limit, input: sent, output, actual: total } = definedOf(match.groups ?? {});
     const actual = total ?? (sent && Number(sent) + Number(output));

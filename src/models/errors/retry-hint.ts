@@ -26,24 +26,21 @@ export function retryHint(
   // Of several limits the one that resets last counts.
   const resets = Object.entries(headers)
     .filter(([name]) => RESET.test(name) && headers[name.replace('reset', 'remaining')]?.trim() === '0')
-    .map(([, value]) => duration(value) ?? untilDate(value, now) ?? 0);
+    .map(([, value]) => duration(value) ?? delayOf(value, 1_000, now) ?? 0);
   const asked = [
-    milliseconds(headers['retry-after-ms'], 1),
-    milliseconds(headers['retry-after'], 1_000) ?? untilDate(headers['retry-after'], now),
+    delayOf(headers['retry-after-ms'], 1, now),
+    delayOf(headers['retry-after'], 1_000, now),
     Math.max(0, ...resets),
     duration(words?.[1] ?? words?.[2] ?? ''),
   ].find((delay) => delay !== undefined && delay > 0);
   return asked && Math.min(asked, LONGEST_WAIT);
 }
 
-function milliseconds(value: string | undefined, unit: number): number | undefined {
-  if (value === undefined || !/^\s*\d+(?:\.\d+)?\s*$/.test(value)) return undefined;
-  return Math.ceil(Number(value) * unit);
-}
-
-/** A date in words, or OpenRouter's milliseconds since 1970. */
-function untilDate(value: string | undefined, now: number): number | undefined {
-  const date = /^\d{13}$/.test(value ?? '') ? Number(value) : Date.parse(value ?? '');
+/** Of a number in a unit of milliseconds, a date in words, or OpenRouter's milliseconds since 1970. */
+function delayOf(value: string | undefined, unit: number, now: number): number | undefined {
+  const number = Number(value?.trim() || Number.NaN);
+  if (number >= 0 && !/^\d{13}$/.test(value ?? '')) return Math.ceil(number * unit);
+  const date = number >= 0 ? number : Date.parse(value ?? '');
   return Number.isNaN(date) ? undefined : date - now;
 }
 

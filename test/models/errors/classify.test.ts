@@ -158,6 +158,9 @@ describe('overflow', () => {
   });
 
   test('all parts of the input count beside the output', () => {
+    const tgi =
+      'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 3800 `inputs` tokens and 512 `max_new_tokens`';
+    expect(assess(tgi, 422)).toMatchObject({ repair: 'lower_max_tokens', maximumOutput: 296, actual: 4_312 });
     const words =
       'maximum context length is 40960 tokens. However, you requested about 42988 tokens (38000 of text input, 892 of tool input, 4096 in the output)';
     expect(assess(words)).toMatchObject({ repair: 'lower_max_tokens', maximumOutput: 2_068, actual: 42_988 });

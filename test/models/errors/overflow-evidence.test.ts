@@ -12,6 +12,9 @@ describe('what is too long', () => {
     'refresh_token exceeded its lifetime',
     'max iterations exceeded in agent conversation',
     'The request took too long to process',
+    'Your prompt exceeds the 4000 character limit',
+    'the prompt exceeds the allowed risk score 0.8',
+    'Too many parts in message: 3100 > 3000',
   ])('is not the input: %s', (words) => {
     expect(assess(words).kind).not.toBe('overflow');
   });
@@ -19,6 +22,8 @@ describe('what is too long', () => {
   test('two counts of input tokens in a minute are a rate', () => {
     const text = 'would exceed the rate limit of 80,000 input tokens per minute (current: 95,000 input tokens)';
     expect(assess(text).cause).toBe('rate_limit');
+    const over = { estimatedTokens: 105_000, window: 100_000 };
+    expect(assess('Too many tokens per day, please wait', 400, over).cause).toBe('rate_limit');
   });
 
   test('headers and addresses are told by the status', () => {
@@ -69,6 +74,7 @@ describe('how full the request was', () => {
     expect(assessAt(0.9, vague, 400).kind).toBe('overflow');
     expect(assessAt(0.8, vague, 400).cause).toBe('invalid_request');
     expect(assessAt(0.1, 'prompt has 9800 tokens, engine reads 8192', 400).kind).toBe('overflow');
+    expect(assessAt(0.1, 'all texts have 98000 tokens, engine reads 8192', 400).kind).not.toBe('overflow');
     expect(assessAt(0.1, 'prompt is too long: 300000 tokens > 200000 maximum', 400).kind).toBe('overflow');
   });
 });
