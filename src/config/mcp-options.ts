@@ -44,7 +44,7 @@ const mcpServer = z.strictObject({
   ...keyOptions,
   effects: z.record(z.string().min(1), toolEffect).optional().meta({
     description:
-      'What happens if a call runs twice, by tool as the server names it: `none` and `idempotent` may run again after a crash, `once` may not. Say it if hints of the server are missing or wrong.',
+      'Effect of each tool, by the name that the server gives it. After a crash `none` and `idempotent` run again, `once` does not. Say it where hints of the server are missing or wrong.',
     defaultText: 'by hints of the server',
   }),
   timeoutSeconds: z
