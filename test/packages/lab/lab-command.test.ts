@@ -13,6 +13,8 @@ import { writeSession } from './lab-harness.ts';
 
 let directory: string;
 let file: string;
+/** As long as a table or a row needs. */
+let short: string;
 let simulator: Simulator;
 /** Sees what the simulator is asked. */
 let relay: HttpServer;
@@ -20,6 +22,7 @@ let relay: HttpServer;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-lab-command-'));
   file = await writeSession(directory, 'coding.jsonl', generateSession('coding', 3, 25));
+  short = await writeSession(directory, 'short.jsonl', generateSession('coding', 3, 10));
   simulator = await startSimulator();
   relay = await startHttpServer((request, response) => {
     void fetch(`${simulator.url}${request.path}`, {
@@ -55,7 +58,7 @@ interface Line {
 const lastLine = (stdout: string): Line => JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Line;
 
 test('--json ends with one object: a row for each preset and window, with what the same is worth without summaries and recall', async () => {
-  const { code, stdout } = await lab([file, '--preset', 'default,pi', '--window', '16k,32k', '--json']);
+  const { code, stdout } = await lab([short, '--preset', 'default,pi', '--window', '16k,32k', '--json']);
   expect(code).toBe(0);
   const { presets } = lastLine(stdout);
   expect(presets.map(({ name, window }) => [name, window])).toEqual([
@@ -100,7 +103,7 @@ test('the tables; unknown records are counted and named', async () => {
   const message = { role: 'user', content: [{ type: 'text', text: 'Hello.' }], timestamp: 0 };
   const lines = [session, { type: 'message', id: 'a', parentId: null, message }, { type: 'hologram', id: 'b' }];
   await writeFile(strange, lines.map((line) => JSON.stringify(line)).join('\n'));
-  const { code, stdout } = await lab([file, strange, '--window', '16k']);
+  const { code, stdout } = await lab([short, strange, '--window', '16k']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/hologram/);
   for (const preset of ['default', 'wolffish', 'pi', 'cowork', 'goagent', 'opencode']) expect(stdout).toContain(preset);

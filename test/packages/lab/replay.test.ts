@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PRESETS } from '../../../src/config/presets.ts';
 import { generateSession } from '../../../dev/bench/generated/generate-session.ts';
 import { fixture } from '../../import/read-fixture.ts';
+import type { LabResult } from '../../../packages/lab/src/run-lab.ts';
 import { preset, useLab, writeSession } from './lab-harness.ts';
 
 const { replay } = useLab();
@@ -14,14 +15,21 @@ let coding: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-replay-'));
-  coding = await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 44));
+  coding = await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 36));
 });
 
 afterAll(() => rm(directory, { recursive: true }));
 
+const prices = 'anthropic/claude-sonnet-5-5';
+let replayed: Promise<LabResult> | undefined;
+
+/** The session under every preset, replayed once for all tests that look at it; the first of them is `default`. */
+const everyPreset = (): Promise<LabResult> =>
+  (replayed ??= replay(coding, { policies: Object.values(PRESETS), prices }));
+
 describe('a replay under every preset', () => {
   test('compacts without orphans or overflows, and says where each fact is', async () => {
-    const { presets, replays } = await replay(coding, { policies: Object.values(PRESETS) });
+    const { presets, replays } = await everyPreset();
     expect(presets.map(({ name }) => name)).toEqual(Object.keys(PRESETS));
     for (const figures of presets) {
       const { tail, userMessages, summary, ledger } = figures.factsWhere;
@@ -36,7 +44,8 @@ describe('a replay under every preset', () => {
   });
 
   test('is the same each time, and another seed asks for other facts', async () => {
-    const [first, again, other] = [await replay(coding), await replay(coding), await replay(coding, { seed: 2 })];
+    const first = await everyPreset();
+    const [again, other] = [await replay(coding, { prices }), await replay(coding, { prices, seed: 2 })];
     const [figures, same] = [first.presets[0], again.presets[0]];
     for (const name of ['passes', 'facts', 'factsWhere', 'factsByRecall', 'userMessages', 'summaryCalls'] as const)
       expect(same?.[name], name).toEqual(figures?.[name]);
@@ -48,7 +57,7 @@ describe('a replay under every preset', () => {
 });
 
 test('emptied summaries say less, and without recall nothing comes back', async () => {
-  const { presets } = await replay(coding);
+  const { presets } = await everyPreset();
   const [figures] = presets;
   expect(figures?.withoutSummaries.factsInView).toBeLessThan(figures?.factsInView ?? 0);
   expect(figures?.factsByRecall).toBeGreaterThan((figures?.facts ?? 0) / 3);
@@ -102,9 +111,9 @@ test('a window that holds the session costs no pass, and all but the new part of
 });
 
 test('costs follow the prices asked for: the cache makes them smaller', async () => {
-  const { presets, pricedAs } = await replay(coding, { prices: 'anthropic/claude-sonnet-5-5' });
+  const { presets, pricedAs } = await everyPreset();
   const [figures] = presets;
-  expect(pricedAs).toEqual(['anthropic/claude-sonnet-5-5']);
+  expect(pricedAs).toEqual([prices]);
   const output = figures?.summaryOutputTokens ?? 0;
   expect(figures?.costWithoutCache).toBeGreaterThan(((figures?.tokensSent ?? 0) * 2 + output * 10) / 1_000_000);
   expect(figures?.cost).toBeLessThan(figures?.costWithoutCache ?? 0);
@@ -139,16 +148,16 @@ describe('facts that are asked for', () => {
       },
     ]);
   const last = { role: 'assistant', content: 'All are read.' };
-  const replayed = async (name: string, messages: readonly unknown[]) => {
+  const asked = async (name: string, messages: readonly unknown[]) => {
     const file = await writeSession(directory, 'asked.jsonl', messages);
     const { replays } = await replay(file, { policies: [preset(name)], facts: 100_000 });
     return { passes: replays[0]?.passes ?? [], survival: replays[0]?.survival };
   };
 
   test('are those that stood in the log at the pass: what comes later changes nothing of it', async () => {
-    const whole = await replayed('default', [first, ...letters(10, 60), last]);
+    const whole = await asked('default', [first, ...letters(10, 30), last]);
     const step = whole.passes[0]?.step ?? 0;
-    const cut = await replayed('default', [first, ...letters(10, step), last]);
+    const cut = await asked('default', [first, ...letters(10, step), last]);
     expect(cut.passes[0]).toMatchObject({ step, factsInView: whole.passes[0]?.factsInView });
     expect(whole.passes[0]?.facts).toBe(cut.passes[0]?.facts);
     expect(cut.passes[0]?.facts).toBe(cut.survival?.facts);
@@ -158,12 +167,12 @@ describe('facts that are asked for', () => {
 
   test('at the end of a turn are those of that turn and before, where a pass lasts for a turn', async () => {
     const turn = [first, ...letters(10, 18), last];
-    const alone = await replayed('wolffish', turn);
+    const alone = await asked('wolffish', turn);
     const next = {
       role: 'user',
       content: 'Add NEXT_LETTER_1 and NEXT_LETTER_2 to letters/next.md, at most 4471 lines.',
     };
-    const followed = await replayed('wolffish', [...turn, next]);
+    const followed = await asked('wolffish', [...turn, next]);
     expect(alone.survival?.facts).toBeGreaterThan(0);
     expect(followed.survival?.facts).toBe(alone.survival?.facts);
   });
@@ -172,8 +181,8 @@ describe('facts that are asked for', () => {
     const named = { role: 'user', content: 'Read all of the letters. FIRST_KEY_ONE and FIRST_KEY_TWO are 4471 pages.' };
     const plain = { role: 'user', content: 'Read all of the letters. First key one and first key two are some pages.' };
     const [withFacts, without] = [
-      await replayed('cowork', [named, ...letters(10, 30), last]),
-      await replayed('cowork', [plain, ...letters(10, 30), last]),
+      await asked('cowork', [named, ...letters(10, 22), last]),
+      await asked('cowork', [plain, ...letters(10, 22), last]),
     ];
     expect(withFacts.passes.length).toBeGreaterThan(0);
     expect(without.passes.length).toBe(withFacts.passes.length);

@@ -27,7 +27,7 @@ let simulator: Awaited<ReturnType<typeof startSimulator>>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-cache-'));
-  coding = await loadSessions(await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 32)));
+  coding = await loadSessions(await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 24)));
   simulator = await startSimulator();
 });
 
