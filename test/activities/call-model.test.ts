@@ -178,7 +178,7 @@ test('rate limits use up none of the tries, and one that is said again and again
   expect(await tryOnce(turn)).toBe('answered');
   const calls = await listModelCalls(sql, { conversationId: turn.conversationId });
   expect(calls.filter(({ failure }) => failure?.kind === 'rate_limited')).toHaveLength(3);
-}, 30_000);
+});
 
 test.each([
   ['rate_limit', { retryAfterSeconds: 1 }],

@@ -74,13 +74,14 @@ async function permitsOf(turn: TurnReference) {
 async function withoutContents(run: () => Promise<unknown>): Promise<unknown> {
   return sql.begin(async (open) => {
     await open`set local role none`;
+    await open`set local idle_in_transaction_session_timeout = 0`;
     await open`lock table contents in access exclusive mode`;
     let result: unknown;
     void run().then(
       (value) => (result = value),
       (error: unknown) => (result = error),
     );
-    await waitUntil('it ends without reading', () => result !== undefined, 8_000);
+    await waitUntil('it ends without reading', () => result !== undefined);
     return result;
   });
 }

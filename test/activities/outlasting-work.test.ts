@@ -191,7 +191,7 @@ test.each([
     await givenUp;
     const refusals = await full.refusals();
     const goesOn = async (): Promise<boolean> => (await full.refusals()) >= refusals + 2;
-    await waitUntil('it is tried again without its activity', goesOn, 20_000);
+    await waitUntil('it is tried again without its activity', goesOn);
     await full.end();
     const next = execution({ attempt: 2 });
     expect(await dependencies.outlastingWork.settled(next)).toBe(true);

@@ -12,7 +12,7 @@ import type { RunningCli } from './run-cli.ts';
 import type { CliResult } from './cli-result.ts';
 
 /** Far below the minutes for which a silent server is waited for; a loaded machine needs more than the second that a user does. */
-const SOON_MILLISECONDS = 10_000;
+const SOON_MILLISECONDS = 60_000;
 
 /** Takes connections and says nothing. */
 let silent: Server;
@@ -87,7 +87,7 @@ test('SIGTERM to the shell of npx ends the command, which the shell does not tel
   shell.kill('SIGTERM');
   shell.stdout.resume();
   await ended;
-}, 30_000);
+});
 
 test('Ctrl-C leaves a start whose Temporal is silent, and does not wait for its doorbell', async () => {
   const before = connections;

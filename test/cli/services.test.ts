@@ -93,7 +93,7 @@ describe('worker', () => {
       directory: harness.workspace,
     };
     const starting = startCli(['start', 'Say At last.'], options);
-    await waitUntil('the warning', () => starting.stderr().includes('waited for a worker'), 30_000);
+    await waitUntil('the warning', () => starting.stderr().includes('waited for a worker'));
     expect(starting.stderr()).toContain('npx holdfast worker');
     const worker = startCli(['worker'], options);
     const started = await starting.ended;

@@ -153,11 +153,11 @@ describe('Dockerfile', () => {
     try {
       expect(isHealthy()).toBe(false);
       keepHealthFile(file, { ended, logger: createLogger('silent'), interval: 20 });
-      await expect.poll(isHealthy).toBe(true);
+      await expect.poll(isHealthy, { timeout: 60_000 }).toBe(true);
       await age();
-      await expect.poll(isHealthy).toBe(true);
+      await expect.poll(isHealthy, { timeout: 60_000 }).toBe(true);
       end();
-      await expect.poll(() => existsSync(file)).toBe(false);
+      await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(false);
       await writeFile(file, 'of a worker that was killed');
       await age();
       expect(isHealthy()).toBe(false);

@@ -58,7 +58,7 @@ test('an abort ends a start that waits for a download that never comes', async (
   expect(isStackRunning(directory)).toBe(false);
   silent.closeAllConnections();
   silent.close();
-}, 30_000);
+});
 
 test('without a Temporal CLI, and without a way to get one, says both reasons and what to do', async () => {
   const environment = {

@@ -86,7 +86,7 @@ export class DevProcess {
   }
 
   async exitCode(): Promise<number | null> {
-    await waitUntil('dev has ended', () => this.child.exitCode !== null || this.child.signalCode !== null, 30_000);
+    await waitUntil('dev has ended', () => this.child.exitCode !== null || this.child.signalCode !== null);
     return this.child.exitCode;
   }
 }

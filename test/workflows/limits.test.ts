@@ -106,7 +106,7 @@ test('people are asked about as many calls of an answer as the turn has left, an
   });
   const { conversationId } = sent;
   const waiting = async (): Promise<number> => (await client.conversation.get({ conversationId })).waitingCalls.length;
-  await expect.poll(waiting, { timeout: 30_000 }).toBe(1);
+  await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
   await client.decisions.answer({ conversationId, text: 'this one' });
   const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'tool_call_limit' });
@@ -140,7 +140,7 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
   const asked = await client.start('Call ask_user with {"question": "Which?"}\nSay done', { agent: 'idle' });
   await expect
     .poll(async () => (await client.conversation.get({ conversationId: asked.conversationId })).turn?.state, {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toBe('waiting_for_answer');
   // Where a wait counted as idleness, the timer of the limit had fired by then.
@@ -152,7 +152,7 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
           select from decisions
           where conversation_id = ${asked.conversationId} and requested_at < now() - make_interval(secs => 2)`
         ).length,
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     )
     .toBe(1);
   await client.decisions.answer({ conversationId: asked.conversationId, text: 'this' });

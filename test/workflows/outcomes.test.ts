@@ -132,11 +132,11 @@ test('work that fails ten times, and not because of an outage, ends the turn as 
   const { conversationId } = sent;
   const failing = async () =>
     (await database`select from conversations where id = ${conversationId} and failures <> '{}'`).length === 1;
-  await waitUntil('a failure is counted', failing, 10_000);
+  await waitUntil('a failure is counted', failing);
   await database`
     update conversations set failures = (select jsonb_object_agg(key, 9) from jsonb_each(failures))
     where id = ${conversationId}`;
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 30_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'interrupted', reason: 'repeated_failure' });
   expect(turn.explanation).toContain('failed ten times');
   expect(await failing()).toBe(false);
@@ -188,7 +188,7 @@ test('a stop while a branch is summarized ends the change of branch with what wa
   const before = await harness.requests();
   await harness.fault({ kind: 'hang', times: null, match: { purpose: 'summary' } });
   const forked = await harness.client.branches.fork({ conversationId, entryId });
-  await expect.poll(async () => (await harness.asked()).summary, { timeout: 15_000 }).toBe(before.summary + 1);
+  await expect.poll(async () => (await harness.asked()).summary, { timeout: 60_000 }).toBe(before.summary + 1);
   const sent = await harness.client.conversation.send({ conversationId, content: 'Say I am on the new branch.' });
   await harness.client.conversation.stop({ conversationId });
   expect([await outcomeOf(forked), await outcomeOf(sent)]).toEqual(['stopped', 'stopped']);

@@ -8,24 +8,25 @@ const harness = useWorkingHarness();
 
 test("a turn that waits for the provider's rate limit says so in its state, in the list and in the timeline", async () => {
   const { client } = harness;
-  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 12, times: 1 });
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 30, times: 1 });
   const sent = await client.start('Say hello');
   await waitUntil(
     'the turn waits',
     async () =>
       (await client.conversation.get({ conversationId: sent.conversationId })).turn?.state === 'waiting_for_rate_limit',
-    12_000,
   );
   const options = { environment: harness.environment, directory: harness.workspace };
   expect((await runInProcess(['list'], options)).stdout).toContain('waiting for rate limit');
   // What a watcher is told while it waits, not only afterwards.
   const watching = startCli(['watch', sent.conversationId], options);
-  await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'), 20_000);
+  await waitUntil('the watcher is told', () => watching.stdout().includes('The turn waits'));
   expect((await client.conversation.get({ conversationId: sent.conversationId })).turn?.state).toBe(
     'waiting_for_rate_limit',
   );
-  // 12 s, spread by a tenth at most, rounded up.
-  expect(watching.stdout()).toMatch(/The turn waits 1[1-4] s for simulator: rate limit, until \d\d:\d\d:\d\d\./u);
+  // 30 s, spread by a tenth at most, rounded up.
+  expect(watching.stdout()).toMatch(
+    /The turn waits (?:2[7-9]|3[0-4]) s for simulator: rate limit, until \d\d:\d\d:\d\d\./u,
+  );
   const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await watching.ended;
@@ -77,7 +78,6 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
   await waitUntil(
     'the turn waits',
     async () => (await client.conversation.get({ conversationId })).turn?.state === 'waiting_for_rate_limit',
-    24_000,
   );
   const timers = async () => (await paused.history(conversationId)).includes('timerStartedEventAttributes');
   expect(await timers()).toBe(false);

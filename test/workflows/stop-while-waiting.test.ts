@@ -90,7 +90,7 @@ test('a stop ends a compaction that was asked for inside the turn: it is not mad
   await waitUntil('a summary is asked for', async () => (await harness.asked()).summary > before);
   await expectStop(sent);
   const [stopped, compaction] = await Promise.all(
-    [sent, asked].map((each) => client.conversation.outcome({ ...each, timeoutMilliseconds: 1_000 })),
+    [sent, asked].map((each) => client.conversation.outcome({ ...each, timeoutMilliseconds: 60_000 })),
   );
   expect(compaction).toEqual(stopped);
 });

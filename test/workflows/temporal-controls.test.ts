@@ -61,7 +61,7 @@ test.each([
     for (const sent of [acting, asking]) {
       const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
       expect(next.outcome).toBe('completed');
-      expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 })).outcome).toBe(outcome);
+      expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome).toBe(outcome);
     }
     const entries = shown((await client.log.entries({ conversationId: acting.conversationId })).items);
     expect(entries.find((text) => text.startsWith('tool_result'))).toContain('Outcome unknown');
@@ -75,7 +75,7 @@ test("a steering message that was sent before Temporal's own cancel is not answe
   const steered = await client.conversation.send({ conversationId, content: 'Say steered', mode: 'steer' });
   await temporal.workflow.getHandle(turnWorkflowId(conversationId)).cancel();
   const taken = await client.conversation.outcome({ ...steered, timeoutMilliseconds: 120_000 });
-  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 1_000 });
+  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 });
   expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
   const next = await harness.runTask('Say on', { conversationId });
   expect(next.outcome).toBe('completed');

@@ -55,7 +55,7 @@ function openChat() {
         if (found) from = shown.length;
         return found;
       };
-      await waitUntil(`the terminal shows ${words}`, isShown, 20_000).catch((error: unknown) => {
+      await waitUntil(`the terminal shows ${words}`, isShown).catch((error: unknown) => {
         throw new Error(stripVTControlCharacters(shown), { cause: error });
       });
     },

@@ -158,7 +158,7 @@ describe('search by meaning', () => {
     };
     const log: string[] = [];
     await upkeep(choosy, (line) => void log.push(line));
-    await expect.poll(() => vectors(other.conversationId)).toBe(2);
+    await expect.poll(() => vectors(other.conversationId), { timeout: 60_000 }).toBe(2);
     expect(log.join('')).toContain('passages could not be embedded');
     expect(await vectors(refused.conversationId)).toBe(0);
     await caughtUp();

@@ -47,7 +47,7 @@ export async function startScriptedTurn(
     ...worker,
     conversationId,
     async end() {
-      await waitUntil('the turn ends', () => ended.length > 0, 30_000);
+      await waitUntil('the turn ends', () => ended.length > 0);
       return ended;
     },
     runs: async () => (await runHistories(started().temporal, conversationId)).length,
