@@ -22,6 +22,8 @@ export function tokensOf(conversation: Conversation): number {
 interface Pass {
   readonly plan: CompactionPlan;
   readonly before: Conversation['summary'];
+  /** It was asked for by an overflow, or an earlier one was: such a pass may clip for good what another keeps. */
+  readonly isForced: boolean;
 }
 
 /** Lets everything happen, compacting whenever the plan says so; `check` sees the conversation after each pass. */
@@ -30,8 +32,10 @@ export function play(
   conversation: Conversation,
   check: Check,
 ): { readonly passes: number; readonly exhausted: boolean } {
+  let isForced = false;
   for (const [seed, event] of events.entries()) {
     const reason = happen(conversation, event, seed + 1);
+    isForced ||= reason === 'overflow';
     const result = planCompaction(conversation.planInput(reason));
     if (result.kind === 'exhausted') {
       // Nothing to shrink but a few short messages: an overflow reported then is beyond repair.
@@ -44,7 +48,7 @@ export function play(
     }
     const before = conversation.summary;
     conversation.commit(result.plan, writtenSummary(result.plan, conversation.passes + 1));
-    check(conversation, { plan: result.plan, before });
+    check(conversation, { plan: result.plan, before, isForced });
   }
   return { passes: conversation.passes, exhausted: false };
 }
@@ -73,16 +77,16 @@ const SEED = Number(process.env['HOLDFAST_TEST_SEED'] ?? 7);
  */
 export function testEachPass(
   checks: Readonly<Record<string, Check>>,
-  options: { readonly policy?: CompactionPolicy; readonly runs?: number; readonly arbitrary?: typeof happenings } = {},
+  options: { readonly policy?: CompactionPolicy; readonly runs?: number } = {},
 ): () => Played {
-  const { policy, runs = RUNS, arbitrary = happenings } = options;
+  const { policy, runs = RUNS } = options;
   const conversationOf = (modelLimits: ModelLimits): Conversation =>
     new Conversation({ limits: modelLimits, ...(policy !== undefined && { policy }) });
   const playAll = once((): Played => {
     const failed = new Set<string>();
     const passes: number[] = [];
     let exhausted = 0;
-    const property = fc.property(arbitrary, limits, (events, modelLimits) => {
+    const property = fc.property(happenings, limits, (events, modelLimits) => {
       const played = play(events, conversationOf(modelLimits), (conversation, pass) => {
         for (const [name, check] of Object.entries(checks)) if (!holds(check, conversation, pass)) failed.add(name);
       });
@@ -95,7 +99,7 @@ export function testEachPass(
   test.each(Object.entries(checks))('%s', (name, check) => {
     const { failed } = playAll();
     if (!failed.has(name)) return;
-    const property = fc.property(arbitrary, limits, (events, modelLimits) => {
+    const property = fc.property(happenings, limits, (events, modelLimits) => {
       play(events, conversationOf(modelLimits), check);
     });
     // Each step of the search plays a conversation: what it found until then is told.

@@ -109,8 +109,3 @@ function shuffled(values: readonly number[], seed: number): number[] {
   }
   return result;
 }
-
-/** As reported by no provider: a pass forced by an overflow may clip for good what another keeps. */
-export const withoutOverflows: fc.Arbitrary<readonly Happening[]> = happenings.map((events) =>
-  events.filter((event) => event.kind !== 'overflow'),
-);
