@@ -40,37 +40,65 @@ function conversationOf(policy: CompactionPolicy, { entries, turnId }: LogBuilde
   return conversation;
 }
 
+type Look = (policy: CompactionPolicy) => unknown;
+
+const plansOf = (logs: readonly LogBuilder[], reason: PlanInput['reason']): Look[] =>
+  logs.map((log) => (policy) => planCompaction(conversationOf(policy, log).planInput(reason)));
+
+const REASONS: readonly PlanInput['reason'][] = ['threshold', 'overflow', 'manual', 'maintenance'];
+
+const PLANS: readonly Look[] = [
+  ...MIXED.flatMap((log): Look[] => [
+    (policy) => {
+      const conversation = conversationOf(policy, log);
+      const since = conversation.log.entries.length - 3;
+      return [counted(conversation), counted(conversation, { input: 150_000, output: 1_000, since })];
+    },
+    ...REASONS.map((reason): Look => (policy) => {
+      const conversation = conversationOf(policy, log);
+      return planCompaction({ ...conversation.planInput(reason), counted: counted(conversation) });
+    }),
+  ]),
+  ...plansOf([SHORT, LONGER, HUGE], 'overflow'),
+  ...plansOf([SHORT, LONGER, SMALL], 'manual'),
+];
+
+/** A window that is all but full, a model with a small window. */
+const CROWDED: readonly Look[] = [
+  ...[SHORT, LONGER, RESULTS].map((log): Look => (policy) => {
+    const input = conversationOf(policy, log).planInput('overflow');
+    const tokens = estimateTokens(measureView(input), NO_CALIBRATION);
+    const full = { ...input, budget: { ...input.budget, window: tokens + 1_000 } };
+    const flushes = [
+      undefined,
+      { millisecondsAgo: 60_000, tokens: 0 },
+      { millisecondsAgo: 600_000, tokens: tokens - 100 },
+    ];
+    return flushes.map((flushed) => planCompaction({ ...full, ...definedOf({ flushed }) }));
+  }),
+  ...[12_000, 60_000].flatMap((window) =>
+    [SHORT, SMALL, ...MIXED.slice(1, 2)].map((log): Look => (policy) => {
+      const conversation = conversationOf(policy, log, { window, maximumOutput: 12_000 });
+      return planCompaction(conversation.planInput('manual'));
+    }),
+  ),
+];
+
 /** Everything that a policy decides about some conversations, what is quickly seen first. */
-const LOOKS = [texts, reductions, plans, crowded] as const;
+const LOOKS: readonly Look[] = [texts, reductions, ...PLANS, ...CROWDED];
 
-const seenBefore = new Map<string, string>();
+const seenBefore = LOOKS.map(() => new Map<string, string>());
 
-function seenBy(look: (policy: CompactionPolicy) => unknown, policy: CompactionPolicy): string {
-  const key = `${look.name} ${JSON.stringify(policy)}`;
-  const seen = seenBefore.get(key) ?? JSON.stringify(look(policy));
-  seenBefore.set(key, seen);
+function seenBy(look: number, policy: CompactionPolicy): string {
+  const key = JSON.stringify(policy);
+  const seen = seenBefore[look]?.get(key) ?? JSON.stringify(LOOKS[look]?.(policy));
+  seenBefore[look]?.set(key, seen);
   return seen;
 }
 
 /** Whether two policies decide anything differently; it looks no further once they do. */
 function differ(one: CompactionPolicy, other: CompactionPolicy): boolean {
-  return LOOKS.some((look) => seenBy(look, one) !== seenBy(look, other));
-}
-
-function plans(policy: CompactionPolicy): unknown[] {
-  const seen: unknown[] = [];
-  for (const log of MIXED) {
-    const conversation = conversationOf(policy, log);
-    const since = conversation.log.entries.length - 3;
-    seen.push(counted(conversation), counted(conversation, { input: 150_000, output: 1_000, since }));
-    const reasons: readonly PlanInput['reason'][] = ['threshold', 'overflow', 'manual', 'maintenance'];
-    for (const reason of reasons) {
-      seen.push(planCompaction({ ...conversation.planInput(reason), counted: counted(conversation) }));
-    }
-  }
-  for (const log of [SHORT, LONGER, HUGE]) seen.push(planCompaction(conversationOf(policy, log).planInput('overflow')));
-  for (const log of [SHORT, LONGER, SMALL]) seen.push(planCompaction(conversationOf(policy, log).planInput('manual')));
-  return seen;
+  return LOOKS.some((_, look) => seenBy(look, one) !== seenBy(look, other));
 }
 
 /** What requests show of large results, before and after a pass that knows which files are worked on. */
@@ -88,29 +116,6 @@ function reductions(policy: CompactionPolicy): unknown[] {
   const { budget } = conversation;
   const taskFile = policy.taskFile && shownTaskFile(TASK_FILE, resolveAmount(policy.taskFile, budget));
   return [conversation.view(), result, shown, taskFile];
-}
-
-/** A window that is all but full, a model with a small window. */
-function crowded(policy: CompactionPolicy): unknown[] {
-  const seen: unknown[] = [];
-  for (const log of [SHORT, LONGER, RESULTS]) {
-    const input = conversationOf(policy, log).planInput('overflow');
-    const tokens = estimateTokens(measureView(input), NO_CALIBRATION);
-    const full = { ...input, budget: { ...input.budget, window: tokens + 1_000 } };
-    const flushes = [
-      undefined,
-      { millisecondsAgo: 60_000, tokens: 0 },
-      { millisecondsAgo: 600_000, tokens: tokens - 100 },
-    ];
-    for (const flushed of flushes) seen.push(planCompaction({ ...full, ...definedOf({ flushed }) }));
-  }
-  for (const window of [12_000, 60_000]) {
-    for (const log of [SHORT, SMALL, ...MIXED.slice(1, 2)]) {
-      const conversation = conversationOf(policy, log, { window, maximumOutput: 12_000 });
-      seen.push(planCompaction(conversation.planInput('manual')));
-    }
-  }
-  return seen;
 }
 
 const TASK_FILE = Array.from({ length: 100 }, (_, step) => `## ${step + 1}. read_file\n\n${prose(500, step)}\n`).join(
