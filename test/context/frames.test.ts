@@ -158,7 +158,7 @@ describe('R29 text of others in a frame', () => {
       fc.asyncProperty(foreignText, async (foreign) => {
         expect(marksIn(await write(foreign))).toEqual(ours);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

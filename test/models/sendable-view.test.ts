@@ -90,7 +90,7 @@ test('any view becomes a request that keeps the pairing rules', () => {
       checkChatPairing(chat(messages, 'https://api.mistral.ai/v1', 'mistral').messages);
       checkResponsesPairing(responses(messages).input);
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

@@ -171,7 +171,7 @@ test('what a command leaves in the background is ended when it returns, and does
 });
 
 test('what a command leaves while it replaces its program again and again is ended too', async () => {
-  for (let attempt = 0; attempt < 15; attempt += 1) {
+  for (let attempt = 0; attempt < 5; attempt += 1) {
     const context = await commandContext();
     const program = join(context.workspace, 'replaces-itself');
     await writeFile(program, '#!/bin/sh\nexec "$0"\n', { mode: 0o755 });
