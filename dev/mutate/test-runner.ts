@@ -88,11 +88,12 @@ export class TestRunner {
 function openVitest({ root, temporary }: ProjectCopy, watch: Reporter): Promise<Vitest> {
   // The one before left its own folder here.
   process.env['TMPDIR'] = temporary;
+  // Unlike an option, this holds for a project that has a number of its own too.
+  process.env['VITEST_MAX_WORKERS'] = '1';
   return createVitest('test', {
     root,
     watch: false,
     bail: 1,
-    maxWorkers: 1,
     testTimeout: STUCK_MILLISECONDS,
     sequence: { sequencer: InOrder },
     reporters: [watch],

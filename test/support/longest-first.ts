@@ -56,14 +56,10 @@ const LONG = [
   'workflows/overflow',
 ];
 
-/**
- * A long file that starts last would run alone at the end, on one core. And projects follow each other: a worker keeps its modules
- * only for files of one project, so that mixing them had 34 workers started instead of 8.
- */
+/** A long file that starts last would run alone at the end, on one core. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification): number => {
-      if (project.name !== 'services') return LONG.length + 1;
+    const rank = ({ moduleId }: TestSpecification): number => {
       const index = LONG.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
       return index === -1 ? LONG.length : index;
     };
