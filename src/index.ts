@@ -70,7 +70,7 @@ export type {
   ToolCallPart,
 } from './context/log/content.ts';
 export type { CompactionForm, CompactionReason, WindowBreakdown, WindowFill } from './context/plan/plan.ts';
-export type { ChangedEntry, CompactionLineage, CoveredEntry } from './store/compactions/lineage.ts';
+export type { ChangedEntry, CompactionLineage, CoveredEntry } from './store/compactions/summaries.ts';
 export type { BranchRow as Branch } from './store/conversations/branches.ts';
 export type { CompactionPolicy, CompactionPolicyInput } from './context/policy/policy.ts';
 export { clear, clip, defineReducer, strip } from './context/plan/reducers/define-reducer.ts';

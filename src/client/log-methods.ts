@@ -1,6 +1,6 @@
 import { definedOf } from '../context/policy/defined-of.ts';
-import { readLineage } from '../store/compactions/lineage.ts';
-import type { CompactionLineage } from '../store/compactions/lineage.ts';
+import { readLineage } from '../store/compactions/summaries.ts';
+import type { CompactionLineage } from '../store/compactions/summaries.ts';
 import { countEntries, findEntryId, listEntriesAround } from '../store/log/entries.ts';
 import { listNewestEvents } from '../store/log/events.ts';
 import type { OfConversation } from './arguments.ts';

@@ -1,7 +1,6 @@
-import { listSummaries } from '../store/compactions/compactions.ts';
-import type { SummaryRow } from '../store/compactions/compactions.ts';
-import { readCurrentPoint } from '../store/compactions/plan-source.ts';
-import { readSummaryInForce } from '../store/conversations/branch-path.ts';
+import { listSummaries } from '../store/compactions/summaries.ts';
+import type { SummaryRow } from '../store/compactions/summaries.ts';
+import { readCurrentPoint, readSummaryInForce } from '../store/conversations/branch-path.ts';
 import type { Database } from '../store/database/database.ts';
 import type { OfConversation } from './arguments.ts';
 import { knownConversation } from './conversation.ts';

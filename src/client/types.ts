@@ -7,7 +7,7 @@ import type { foundPassage } from './api/memory-results.ts';
 import type { OfConversation } from './arguments.ts';
 
 export type { ModelCallAddress } from '../store/attempts/find-model-call.ts';
-export type { ChangedEntry, CompactionLineage } from '../store/compactions/lineage.ts';
+export type { ChangedEntry, CompactionLineage } from '../store/compactions/summaries.ts';
 
 // What methods take and answer. An answer has the form that the API describes (`api/`); only what needs the database is written here.
 

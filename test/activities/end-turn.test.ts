@@ -3,7 +3,7 @@ import { endTurn } from '../../src/activities/turn/begin-and-end-turn.ts';
 import { readFit } from '../../src/activities/compaction/plan-compaction.ts';
 import { estimateTokens } from '../../src/context/log/estimate.ts';
 import { addMeasurements } from '../../src/context/log/measurements.ts';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { prose } from '../context/builders.ts';

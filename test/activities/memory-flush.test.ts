@@ -7,7 +7,7 @@ import type { ContentPart } from '../../src/context/log/content.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import { listParts } from '../../src/store/compactions/compaction-parts.ts';
-import { endCompaction } from '../../src/store/compactions/compactions.ts';
+import { endCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { newId } from '../../src/store/database/ids.ts';

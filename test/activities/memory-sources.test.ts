@@ -6,7 +6,7 @@ import { relevantMemories, scopesOf, toolMemories } from '../../src/activities/t
 import { recallOf } from '../../src/activities/tool/tool-context.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { getEntry, listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { takeMessages } from '../../src/store/messages/take-messages.ts';

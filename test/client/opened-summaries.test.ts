@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connect } from '../../src/client/connect.ts';
 import type { Holdfast } from '../../src/client/holdfast.ts';
 import type { ListedEntry } from '../../src/client/types.ts';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import type { CliResult } from '../cli/cli-result.ts';

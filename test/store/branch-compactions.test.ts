@@ -3,7 +3,7 @@ import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { measureView } from '../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, Operation } from '../../src/context/plan/plan.ts';
 import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import { readCurrentProjectionSource, readProjectionSourceOfCall } from '../../src/store/log/view.ts';
@@ -23,12 +23,11 @@ import {
 } from './support/store-builders.ts';
 import { relevantMemories } from '../../src/activities/turn/agent-memories.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import { readSummaryInForce } from '../../src/store/conversations/branch-path.ts';
+import { readSummaryInForce, readCurrentPoint } from '../../src/store/conversations/branch-path.ts';
 import { readBranchPlaces } from '../../src/store/conversations/branches.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { insertMemory } from '../support/insert-memory.ts';
 import { findShownEntries } from '../../src/store/log/notes.ts';
-import { readCurrentPoint } from '../../src/store/compactions/plan-source.ts';
 import { searchMemory } from '../../src/store/memory/recall-search.ts';
 
 const { sql } = useTestStore();

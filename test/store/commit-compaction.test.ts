@@ -1,13 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import { countNextRequest } from '../../src/activities/compaction/plan-compaction.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
-import {
-  commitCompaction,
-  getCompaction,
-  listSummaries,
-  replanCompaction,
-} from '../../src/store/compactions/compactions.ts';
-import type { CommitCompactionRequest } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction, replanCompaction } from '../../src/store/compactions/commit-compaction.ts';
+import { getCompaction } from '../../src/store/compactions/compactions.ts';
+import { listSummaries } from '../../src/store/compactions/summaries.ts';
+import type { CommitCompactionRequest } from '../../src/store/compactions/commit-compaction.ts';
 import { listEntries, appendNoteBefore } from '../../src/store/log/entries.ts';
 import { readShownNotes } from '../../src/store/log/notes.ts';
 import type { Transaction } from '../../src/store/database/database.ts';

@@ -3,13 +3,13 @@ import { recordFailedTry } from '../../src/store/attempts/attempts.ts';
 import {
   listParts,
   partCallOf,
-  readOriginals,
   readPart,
   recordPartFailure,
   registerPartAttempt,
   storePartText,
 } from '../../src/store/compactions/compaction-parts.ts';
-import { endCompaction } from '../../src/store/compactions/compactions.ts';
+import { readOriginals } from '../../src/store/compactions/originals.ts';
+import { endCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { newId } from '../../src/store/database/ids.ts';

@@ -1,12 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  commitCompaction,
-  endCompaction,
-  getCompaction,
-  listSummaries,
-  replanCompaction,
-  storePlan,
-} from '../../src/store/compactions/compactions.ts';
+import { commitCompaction, endCompaction, replanCompaction } from '../../src/store/compactions/commit-compaction.ts';
+import { getCompaction, storePlan } from '../../src/store/compactions/compactions.ts';
+import { listSummaries } from '../../src/store/compactions/summaries.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { readFitCheck } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';

@@ -4,7 +4,7 @@ import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
-import { readPlanSource } from '../../src/store/compactions/plan-source.ts';
+import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import { openTestStore, startTurn } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commitCompaction, listSummaries, replanCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction, replanCompaction } from '../../src/store/compactions/commit-compaction.ts';
+import { listSummaries } from '../../src/store/compactions/summaries.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { readBranchTasks } from '../../src/store/conversations/branches.ts';
 import { changeBranch, refuseBranchCommand } from '../../src/store/conversations/change-branch.ts';
 import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import type { EndTurnRequest } from '../../src/store/turns/end-turn.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { declineCompaction } from '../../src/store/messages/waiting.ts';

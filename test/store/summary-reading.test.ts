@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { storePartText } from '../../src/store/compactions/compaction-parts.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { readPlanSource } from '../../src/store/compactions/fit-check.ts';

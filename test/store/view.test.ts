@@ -7,7 +7,7 @@ import { canonicalView, projectView } from '../../src/context/view/project-view.
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { appendNote } from '../../src/store/log/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
-import { readLineage } from '../../src/store/compactions/lineage.ts';
+import { readLineage } from '../../src/store/compactions/summaries.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import {
   readCurrentProjectionSource,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
-import { commitCompaction, replanCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction, replanCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { withoutTableScans } from '../../src/store/memory/choose-memories.ts';

@@ -5,7 +5,7 @@ import type { SummaryAudit } from '../../src/verify/audit/audit-summaries.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { CompactionPlan, Operation } from '../../src/context/plan/plan.ts';
-import { commitCompaction } from '../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { writePieces } from '../../src/store/log/content-pieces.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';

@@ -8,7 +8,13 @@ import { budgetFor } from '../../context/policy/budget.ts';
 import { continuationContent, continuationWords } from '../../context/view/notes.ts';
 import { breakdownWindow } from '../../context/view/view-arrangement.ts';
 import { listParts } from '../../store/compactions/compaction-parts.ts';
-import * as store from '../../store/compactions/compactions.ts';
+import {
+  endCompaction,
+  commitCompaction as storeCommit,
+  replanCompaction,
+} from '../../store/compactions/commit-compaction.ts';
+import { getCompaction } from '../../store/compactions/compactions.ts';
+import { readSummaryText } from '../../store/compactions/summaries.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
@@ -57,7 +63,7 @@ async function commit(
   { turn, compactionId }: CommitCompactionInput,
 ): Promise<CommitCompactionResult> {
   const { database } = dependencies;
-  const compaction = await store.getCompaction(database, compactionId);
+  const compaction = await getCompaction(database, compactionId);
   const finished = await finishedBefore(dependencies, turn, compaction);
   if (finished?.kind === 'committed') await logSummary(dependencies, turn, compaction);
   if (finished !== null) return finished;
@@ -90,7 +96,7 @@ async function commit(
   if (verdict !== 'accepted') return planWeaker(dependencies, state, verdict);
   const keepsMemory = check.policy.summary.memory !== null && done.summary !== null;
   const scope = await readFlushScope(database, turn.conversationId, snapshot.workspace);
-  const committed = await store.commitCompaction(database, {
+  const committed = await storeCommit(database, {
     turn,
     compactionId,
     summary: done.summary,
@@ -153,7 +159,7 @@ async function logSummary(
   const { snapshot } = await readSnapshot(database, turn.turnId);
   const { memory } = snapshot.policy.summary;
   if (memory === null || plan.coveredThroughSequence === null) return;
-  const summary = await store.readSummaryText(database, compactionId);
+  const summary = await readSummaryText(database, compactionId);
   if (summary === null) return;
   const folder = join(snapshot.workspace, memory.dailyLogFolder);
   const logged = await appendDailyLog({ folder, compactionId, text: summary.text, at: summary.finishedAt });
@@ -169,7 +175,7 @@ async function finishedBefore(
 ): Promise<CommitCompactionResult | null> {
   if (compaction.status === 'planned') return null;
   if (compaction.nextCompactionId !== null) {
-    return { kind: 'planned', planned: describePlan(await store.getCompaction(database, compaction.nextCompactionId)) };
+    return { kind: 'planned', planned: describePlan(await getCompaction(database, compaction.nextCompactionId)) };
   }
   if (compaction.status === 'abandoned') return { kind: 'exhausted' };
   const check = await readFit(database, turn);
@@ -195,7 +201,7 @@ async function planWeaker(
       turnIsOver: compaction.plan.turnIsOver,
     });
     if (result.kind !== 'planned') continue;
-    const next = await store.replanCompaction(database, {
+    const next = await replanCompaction(database, {
       turn,
       compactionId,
       failure,
@@ -209,7 +215,7 @@ async function planWeaker(
   const budget = budgetFor(check.policy, check.modelLimits);
   const { fixed, calibration } = check;
   const exhausted = result.kind === 'exhausted' ? breakdownWindow({ ...source, fixed, calibration, budget }) : null;
-  await store.endCompaction(database, { turn, compactionId, status: 'failed', failure, exhausted });
+  await endCompaction(database, { turn, compactionId, status: 'failed', failure, exhausted });
   return result;
 }
 

@@ -11,10 +11,12 @@ import type { FileLists, SummaryLedger, LedgerResult } from '../../context/summa
 import { finishedView, wholeSummary } from '../../context/summary/whole-summary.ts';
 import type { FinishedView } from '../../context/summary/whole-summary.ts';
 import type { PartRow } from '../../store/compactions/compaction-parts.ts';
-import type { CompactionRow, NewSummary } from '../../store/compactions/compactions.ts';
+import type { CompactionRow } from '../../store/compactions/compactions.ts';
+import type { NewSummary } from '../../store/compactions/commit-compaction.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
-import { readPreviousSummary, readCallsOf, readResultsOf } from '../../store/compactions/previous-summary.ts';
-import type { CallRange } from '../../store/compactions/previous-summary.ts';
+import { readPreviousSummary } from '../../store/compactions/compactions.ts';
+import { readCallsOf, readResultsOf } from '../../store/compactions/originals.ts';
+import type { OriginalsRange } from '../../store/compactions/originals.ts';
 import type { Database } from '../../store/database/database.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
 import { redactSecrets, redactTexts } from '../../tools/runtime/redact-secrets.ts';
@@ -113,7 +115,7 @@ export async function keepLedger(database: Database, pass: LedgerPass): Promise<
 
 async function filesOf(
   database: Database,
-  range: CallRange,
+  range: OriginalsRange,
   { earlier, policy }: { readonly earlier: SummaryLedger; readonly policy: CompactionPolicy },
 ): Promise<FileLists> {
   const { fileLists: tools } = policy.summary;

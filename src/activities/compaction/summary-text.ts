@@ -13,10 +13,9 @@ import {
 } from '../../context/summary/summary-request.ts';
 import type { SummaryRequest } from '../../context/summary/summary-request.ts';
 import { readLastCall } from '../../store/attempts/find-model-call.ts';
-import { readOriginals } from '../../store/compactions/compaction-parts.ts';
+import { readOriginals, readUserMessages } from '../../store/compactions/originals.ts';
 import type { PartSource } from '../../store/compactions/compaction-parts.ts';
 import { readProjectionSource } from '../../store/log/view.ts';
-import { readUserMessages } from '../../store/compactions/previous-summary.ts';
 import { readCalibration } from '../../store/providers/calibrations.ts';
 import { redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';

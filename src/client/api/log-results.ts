@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ContentPart } from '../../context/log/content.ts';
-import type { CompactionLineage } from '../../store/compactions/lineage.ts';
+import type { CompactionLineage } from '../../store/compactions/summaries.ts';
 import type { BranchRow } from '../../store/conversations/branches.ts';
 import type { SummaryAudit } from '../../verify/audit/audit-summaries.ts';
 import { FACT_KINDS } from '../../verify/audit/facts.ts';

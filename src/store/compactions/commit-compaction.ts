@@ -1,22 +1,22 @@
-import type { CompactionForm, CompactionPlan } from '../../context/plan/plan.ts';
+import type { CompactionForm, CompactionPlan, WindowBreakdown } from '../../context/plan/plan.ts';
 import type { SummaryLedger } from '../../context/summary/summary-message.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
-import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { NewPartMemory } from './compaction-parts.ts';
-import { getCompaction } from './compaction-rows.ts';
-import type { CompactionRow } from './compaction-rows.ts';
+import { getCompaction, requireHead, insertPlan } from './compactions.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { writeNote } from '../log/entries.ts';
 import type { NewContent, NoteRequest } from '../log/entries.ts';
 import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
-import { consumeCommands } from '../messages/waiting.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
 import type { EventDataByKind } from '../log/timeline.ts';
 import { writeMemory } from '../memory/memories.ts';
-import { requireHead } from './store-plan.ts';
 import { jsonText } from '../log/stored-text.ts';
-import { writeAsTurn } from '../database/transaction.ts';
 import type { TurnWriter } from '../database/transaction.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
+import type { CompactionRow } from './compactions.ts';
+import { StoreError } from '../database/errors.ts';
+import { consumeCommands } from '../messages/waiting.ts';
+import { writeAsTurn } from '../database/transaction.ts';
 
 export interface CommitCompactionRequest {
   readonly turn: TurnReference;
@@ -207,4 +207,80 @@ async function flushSummary(
   const { conversationId } = turn;
   await writeMemory(sql, { ...memory, kind: 'summary', text: summary.text, origin: 'model', conversationId });
   await event('memory_flushed', { compactionId, part: null, characters: summary.text.length });
+}
+
+/**
+ * Marks a plan as failed and stores the next weaker form in the same transaction. Repeating it, or
+ * racing with another call, returns the form that was stored first.
+ * @throws StoreError `stale_epoch`, `head_moved`, `wrong_state` (committed, or ended without a next form)
+ */
+export async function replanCompaction(
+  sql: Database,
+  request: {
+    readonly turn: TurnReference;
+    readonly compactionId: string;
+    /** Code of why the form failed: `not_smaller`, `summary_failed`, `over_target` … */
+    readonly failure: string;
+    readonly nextCompactionId: string;
+    readonly plan: CompactionPlan;
+  },
+): Promise<CompactionRow> {
+  const { turn, compactionId, failure, nextCompactionId, plan } = request;
+  return writeAsTurn(sql, turn, async (writer) => {
+    const failed = await getCompaction(writer.sql, compactionId);
+    if (failed.nextCompactionId !== null) return getCompaction(writer.sql, failed.nextCompactionId);
+    if (failed.status !== 'planned') {
+      throw new StoreError('wrong_state', `compaction ${compactionId} is ${failed.status} and cannot be replaced`);
+    }
+    requireHead(writer, failed.headEntryId);
+    await writer.sql`
+      update compactions set status = 'failed', failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+      where id = ${compactionId}`;
+    await writer.event('compaction_form_failed', { compactionId, form: failed.form, failure, nextForm: plan.form });
+    await insertPlan(writer, {
+      turn,
+      plan,
+      compactionId: nextCompactionId,
+      callNumber: failed.callNumber,
+      reason: failed.reason,
+      preset: failed.preset,
+      headEntryId: failed.headEntryId,
+      focus: failed.focus,
+      hook: { details: failed.details, contextLines: failed.contextLines, summary: null },
+      formNumber: failed.formNumber + 1,
+      replaces: compactionId,
+    });
+    return getCompaction(writer.sql, nextCompactionId);
+  });
+}
+
+/**
+ * Ends a plan without effect: `failed` when no weaker form is left (a compact command is served by
+ * that), `abandoned` when it is no longer wanted. Nothing happens when it is finished already.
+ */
+export async function endCompaction(
+  sql: Database,
+  request: {
+    readonly turn: TurnReference;
+    readonly compactionId: string;
+    readonly status: 'failed' | 'abandoned';
+    readonly failure: string;
+    /** What fills the window, when the turn cannot go on without a compaction: the timeline says so. Default: it can. */
+    readonly exhausted?: WindowBreakdown | null;
+  },
+): Promise<void> {
+  const { turn, compactionId, status, failure, exhausted = null } = request;
+  const { conversationId, turnId } = turn;
+  await writeAsTurn(sql, turn, async (writer) => {
+    const { count } = await writer.sql`
+      update compactions set status = ${status}, failure = ${failure}, finished_at = holdfast_now(), epoch = ${turn.epoch}
+      where id = ${compactionId} and conversation_id = ${conversationId} and status = 'planned'`;
+    if (count === 0) return;
+    if (status === 'failed') await consumeCommands(writer.sql, { conversationId, kind: 'compact', turnId });
+    const kind = status === 'failed' ? 'compaction_form_failed' : 'compaction_abandoned';
+    await writer.event(kind, { compactionId, failure });
+    if (exhausted !== null) {
+      await writer.event('compaction_exhausted', { compactionId, failure, tokens: exhausted.total, ...exhausted });
+    }
+  });
 }

@@ -1,17 +1,11 @@
-import type { Entry } from '../../context/log/entry.ts';
 import type { PlanPart } from '../../context/plan/plan.ts';
 import type { SummarizeInput } from '../../turn/activity-values.ts';
 import { readAttempts, registerAttempt, reportAttempt, supersededAttempt } from '../attempts/attempts.ts';
 import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from '../attempts/attempts.ts';
-import { onPath, pointAt } from '../conversations/branch-path.ts';
-import { getCompaction } from './compaction-rows.ts';
-import type { CompactionRow } from './compaction-rows.ts';
+import { getCompaction, readPreviousSummary } from './compactions.ts';
+import type { CompactionRow, PreviousSummary } from './compactions.ts';
 import type { Database, Queries } from '../database/database.ts';
-import { entryColumns, toEntry } from '../log/entry-rows.ts';
-import type { EntryColumns } from '../log/entry-rows.ts';
 import { StoreError } from '../database/errors.ts';
-import { readPreviousSummary } from './previous-summary.ts';
-import type { PreviousSummary } from './previous-summary.ts';
 import { writeMemory } from '../memory/memories.ts';
 import type { MemoryScope } from '../memory/memories.ts';
 import { jsonText } from '../log/stored-text.ts';
@@ -64,33 +58,6 @@ export async function listParts(sql: Queries, compactionId: string): Promise<Par
         select count(*)::int from model_attempts m
         where m.conversation_id = p.conversation_id and m.purpose = 'summary_part' and m.compaction_id = p.compaction_id and m.part = p.number and m.failure_kind in ('retryable', 'permanent')) as failures
     from compaction_parts p where compaction_id = ${compactionId} order by number`;
-}
-
-/** Entries per page of `readOriginals`: contents are a few kilobytes, and large ones are clipped when stored. */
-const PAGE_ENTRIES = 100;
-
-export async function* readOriginals(
-  sql: Database,
-  range: {
-    readonly conversationId: string;
-    /** Whose branch is read: the head that the compaction was planned for. */
-    readonly headEntryId: string;
-    readonly fromSequence: number;
-    readonly toSequence: number;
-  },
-): AsyncGenerator<readonly Entry[], void, undefined> {
-  const { fromSequence, toSequence } = range;
-  const point = await pointAt(sql, range);
-  let after = fromSequence - 1;
-  for (;;) {
-    const rows = await sql<EntryColumns[]>`
-      select ${entryColumns(sql)} from entries e left join contents o on o.id = e.original_id
-      where ${onPath(sql, point)} and e.sequence > ${after} and e.sequence <= ${toSequence}
-      order by e.sequence limit ${PAGE_ENTRIES}`;
-    if (rows.length > 0) yield rows.map(toEntry);
-    if (rows.length < PAGE_ENTRIES) return;
-    after = rows.at(-1)?.sequence ?? toSequence;
-  }
 }
 
 /**

@@ -1,5 +1,6 @@
+/** What the check before a model call reads: one query, and for a plan the sizes of the entries. */
 import type { Measurements } from '../../context/log/measurements.ts';
-import type { Calibration, ModelLimits } from '../../context/plan/plan.ts';
+import type { Calibration, ModelLimits, Operation, SummaryInForce } from '../../context/plan/plan.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
@@ -11,9 +12,11 @@ import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { staleEpoch } from '../messages/waiting.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
-
-export { readPlanSource } from './plan-source.ts';
-export type { PlanSource } from './plan-source.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
+import type { OutlineTable } from '../../context/log/outline-table.ts';
+import { readOperationsInForce, readViewScope, readCurrentPoint } from '../conversations/branch-path.ts';
+import type { ViewPoint } from '../conversations/branch-path.ts';
+import { readOutlines } from '../log/packed-outlines.ts';
 
 export interface FitCheck {
   readonly headEntryId: string;
@@ -111,4 +114,52 @@ export async function countRecoveries(sql: Queries, { conversationId, turnId }: 
     select count(*)::int as recoveries from compactions
     where conversation_id = ${conversationId} and turn_id = ${turnId} and reason = 'overflow' and status = 'committed'`;
   return row?.recoveries ?? 0;
+}
+
+export interface ViewOutline {
+  /** Outlines of the branch that the view needs: kept ones, kept older user messages, newest notes. Oldest first. */
+  readonly entries: OutlineTable;
+  readonly summary: SummaryInForce | null;
+  readonly operations: readonly Operation[];
+}
+
+export interface PlanSource extends ViewOutline {
+  readonly headEntryId: string;
+  readonly headSequence: number;
+}
+
+/**
+ * What planning reads: sizes, never text.
+ * @throws StoreError `stale_epoch`, `entry_not_found` (nothing was said yet)
+ */
+export async function readPlanSource(sql: Database, turn: TurnReference): Promise<PlanSource> {
+  const point = await readCurrentPoint(sql, turn.conversationId);
+  if (point === null) throw noEntries(turn.conversationId);
+  if (point.epoch !== turn.epoch) throw staleEpoch(turn, point.epoch);
+  const outline = await readViewOutline(sql, point);
+  return { ...outline, headEntryId: point.headEntryId, headSequence: point.headSequence };
+}
+
+export async function readViewOutline(sql: Queries, point: ViewPoint): Promise<ViewOutline> {
+  const scope = await readViewScope(sql, point);
+  const [entries, operations] = await Promise.all([readOutlines(sql, scope), readOperationsInForce(sql, scope)]);
+  const { summary } = scope;
+  return { entries, summary: summary === null ? null : withoutText(summary), operations };
+}
+
+function withoutText(stored: SummaryInForce): SummaryInForce {
+  const { compactionId, coveredThroughSequence, firstKeptSequence, keptSequences, measurements, shown, inPlace } =
+    stored;
+  return {
+    compactionId,
+    coveredThroughSequence,
+    firstKeptSequence,
+    keptSequences,
+    measurements,
+    ...definedOf({ shown, inPlace }),
+  };
+}
+
+function noEntries(conversationId: string): StoreError {
+  return new StoreError('entry_not_found', `conversation ${conversationId} has no entries`);
 }

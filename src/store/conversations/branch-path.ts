@@ -1,8 +1,7 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { JsonValue } from '../../context/policy/compaction-hook.ts';
 import type { Operation, SummaryInForce, SummaryShown } from '../../context/plan/plan.ts';
-import { operationColumns, toOperation } from '../compactions/compaction-rows.ts';
-import type { OperationColumns } from '../compactions/compaction-rows.ts';
+import { isId } from '../database/ids.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
@@ -32,6 +31,19 @@ export async function pointAt(
     throw new StoreError('entry_not_found', `conversation ${conversationId} has no entry ${headEntryId}`);
   }
   return { conversationId, headEntryId, branch: head.branch, headSequence: head.sequence, compactions: 0 };
+}
+
+/** The head of the active branch with everything committed; `null` before the first entry. */
+export async function readCurrentPoint(
+  sql: Queries,
+  conversationId: string,
+): Promise<(ViewPoint & { readonly epoch: number }) | null> {
+  if (!isId(conversationId)) return null;
+  const [row] = await sql<(ViewPoint & { readonly epoch: number })[]>`
+    select c.id as conversation_id, c.epoch, c.branch, c.head_entry_id, e.sequence as head_sequence, c.compactions,
+      c.compactions_over
+    from conversations c join entries e on e.conversation_id = c.id and e.id = c.head_entry_id where c.id = ${conversationId}`;
+  return row ?? null;
 }
 
 /** Condition on `entries e`, or on another name of that table: lies on the path from the first entry to the head. */
@@ -137,6 +149,28 @@ export function entriesInScope(sql: Queries, scope: ViewScope, columns: Fragment
     select ${columns} from entries e ${joins}
     where e.conversation_id = ${point.conversationId} and e.sequence = any(${[...olderSequences]}::int[])
     union all ${recent} order by sequence`;
+}
+
+export type OperationColumns = Pick<Operation, 'entryId' | 'kind'> & {
+  readonly [Size in 'headCharacters' | 'tailCharacters' | 'arrayItems']: number | null;
+} & { readonly measurements: string };
+
+/** Of `compaction_operations o join entries e`. */
+export function operationColumns(sql: Queries): Fragment {
+  return sql`e.id as entry_id, o.kind, o.head_characters, o.tail_characters, o.array_items, o.measurements`;
+}
+
+export function toOperation({ entryId, kind, measurements, ...sizes }: OperationColumns): Operation {
+  return {
+    entryId,
+    kind,
+    measurements: parseMeasurements(measurements),
+    ...definedOf({
+      headCharacters: sizes.headCharacters ?? undefined,
+      tailCharacters: sizes.tailCharacters ?? undefined,
+      arrayItems: sizes.arrayItems ?? undefined,
+    }),
+  };
 }
 
 /**

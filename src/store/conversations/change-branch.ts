@@ -9,7 +9,7 @@ import type { Database, Queries, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { insertEntry } from '../log/entry-writer.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
-import { readViewOutline } from '../compactions/plan-source.ts';
+import { readViewOutline } from '../compactions/fit-check.ts';
 import { jsonText, plainText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { TurnWriter } from '../database/transaction.ts';

@@ -3,7 +3,7 @@ import type { Entry, EntryKind, NoteSlot } from '../../context/log/entry.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { onPath } from '../conversations/branch-path.ts';
+import { onPath, readCurrentPoint } from '../conversations/branch-path.ts';
 import { mayStandBefore } from '../attempts/call-boundary.ts';
 import type { CallBoundary } from '../attempts/call-boundary.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -13,7 +13,6 @@ import { insertEntry } from './entry-writer.ts';
 import { findNote } from './notes.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
-import { readCurrentPoint } from '../compactions/plan-source.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { TurnWriter } from '../database/transaction.ts';
 

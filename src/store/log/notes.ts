@@ -1,13 +1,12 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { NoteSlot } from '../../context/log/entry.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
-import { onPath, readOperationsInForce, readViewScope } from '../conversations/branch-path.ts';
+import { onPath, readOperationsInForce, readViewScope, readCurrentPoint } from '../conversations/branch-path.ts';
 import type { ViewPoint } from '../conversations/branch-path.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { ofActiveBranch } from './newest-note.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { readCurrentPoint } from '../compactions/plan-source.ts';
 
 export async function readShownNotes(
   sql: Queries,

@@ -9,6 +9,7 @@ import {
   readNewestCompaction,
   readOperationsInForce,
   readViewScope,
+  readCurrentPoint,
 } from '../conversations/branch-path.ts';
 import type { ViewPoint } from '../conversations/branch-path.ts';
 import type { Database } from '../database/database.ts';
@@ -17,12 +18,12 @@ import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { staleEpoch } from '../messages/waiting.ts';
-import { readCurrentPoint, readViewOutline } from '../compactions/plan-source.ts';
+import { readViewOutline } from '../compactions/fit-check.ts';
 import { readLastTurn, readSnapshot } from '../turns/turns.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 import type { Calibration } from '../../context/plan/plan.ts';
 import { readCalibration } from '../providers/calibrations.ts';
-import type { ViewOutline } from '../compactions/plan-source.ts';
+import type { ViewOutline } from '../compactions/fit-check.ts';
 
 type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp'>;
 

@@ -2,7 +2,7 @@ import postgres from 'postgres';
 import { rulesWithPins } from '../../context/log/pins.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { committedEvent } from '../compactions/commit-compaction.ts';
-import { getCompaction } from '../compactions/compaction-rows.ts';
+import { getCompaction } from '../compactions/compactions.ts';
 import { DEFAULT_TENANT } from '../conversations/conversations.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';

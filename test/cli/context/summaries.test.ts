@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../../src/store/database/ids.ts';
-import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import { end, go } from '../../store/support/branch-builders.ts';

@@ -5,7 +5,7 @@ import { reindexConversation } from '../../../src/store/search/index-conversatio
 import { waitUntil } from '../../support/wait-until.ts';
 import { end } from '../support/branch-builders.ts';
 import { conversationOf, useTestStore, answer, finishToolCall, send, text } from '../support/store-builders.ts';
-import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
 import { takeMessages } from '../../../src/store/messages/take-messages.ts';
 import { SUMMARY, commitRequest, plan, planWithCut } from '../support/compaction-builders.ts';
 import { wordsOf } from '../../../src/store/search/words.ts';

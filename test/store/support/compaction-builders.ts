@@ -1,7 +1,9 @@
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { CompactionPlan } from '../../../src/context/plan/plan.ts';
-import { commitCompaction, storePlan } from '../../../src/store/compactions/compactions.ts';
-import type { CommitCompactionRequest, CompactionRow, NewSummary } from '../../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
+import { storePlan } from '../../../src/store/compactions/compactions.ts';
+import type { CommitCompactionRequest, NewSummary } from '../../../src/store/compactions/commit-compaction.ts';
+import type { CompactionRow } from '../../../src/store/compactions/compactions.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { commitCompaction } from '../../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
 import { writePieces } from '../../../src/store/log/content-pieces.ts';
 import { exportConversation } from '../../../src/store/transfer/export-conversation.ts';
 import { importExportedConversation } from '../../../src/store/transfer/import-file.ts';

@@ -3,7 +3,8 @@ import { viewAfterCompaction } from '../../../src/context/summary/whole-summary.
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { CompactionPlan, Operation } from '../../../src/context/plan/plan.ts';
 import { canonicalView, projectView } from '../../../src/context/view/project-view.ts';
-import { commitCompaction, storePlan } from '../../../src/store/compactions/compactions.ts';
+import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
+import { storePlan } from '../../../src/store/compactions/compactions.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { listEntries } from '../../../src/store/log/entries.ts';
 import { readPlanSource } from '../../../src/store/compactions/fit-check.ts';

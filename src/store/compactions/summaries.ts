@@ -1,9 +1,105 @@
-import type { CompactionPlan, Operation, PlanPart } from '../../context/plan/plan.ts';
+/** Committed summaries, as users and commands read them. */
+import type { CompactionPlan, Operation, PlanPart, CompactionForm, CompactionReason } from '../../context/plan/plan.ts';
 import { characterCount } from '../../context/log/measurements.ts';
 import { onPath } from '../conversations/branch-path.ts';
 import type { Database } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
+import type { NewSummary } from './commit-compaction.ts';
+
+export async function readSummaryText(
+  sql: Database,
+  compactionId: string,
+): Promise<{ readonly text: string; readonly finishedAt: string } | null> {
+  const [row] = await sql<{ text: string; finishedAt: string }[]>`
+    select summary as text, iso_time(finished_at) as "finishedAt" from compactions
+    where id = ${compactionId} and status = 'committed' and summary is not null`;
+  return row ?? null;
+}
+
+export interface SummaryRow {
+  readonly compactionId: string;
+  /** Counts the conversation's committed compactions, from 1. */
+  readonly number: number;
+  readonly form: CompactionForm;
+  readonly reason: CompactionReason;
+  readonly preset: string;
+  readonly text: string | null;
+  readonly sections: NewSummary['sections'];
+  /** Titles of the sections that the preset wants to have shown unfolded. */
+  readonly openSections: readonly string[];
+  readonly files: NewSummary['files'];
+  readonly model: string | null;
+  readonly promptVersion: string | null;
+  /** Last entry that the summary covers, by sequence; `null` for a pass without summary. */
+  readonly coveredThroughSequence: number | null;
+  readonly firstKeptSequence: number | null;
+  readonly operations: number;
+  readonly parts: readonly PlanPart[];
+  readonly branch: number;
+  /** Number of the compaction whose summary it updates; `null` when it updates none. */
+  readonly updates: number | null;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  /** Entries of its branch up to the last one that it covers. */
+  readonly entriesCovered: number;
+  /** Forms that were planned until this one was committed. */
+  readonly tries: number;
+  /** Calls that were paid, over all tries. */
+  readonly modelCalls: number;
+  /** Dollars of these calls; `null` when a price is unknown. */
+  readonly cost: number | null;
+  /** Tokens of these calls, and of them those read from the provider's cache. */
+  readonly inputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly durationMilliseconds: number;
+  /** Of the commit. */
+  readonly createdAt: string;
+}
+
+/** Committed compactions of a conversation, newest first; with `query` those whose summary has that text (case ignored). */
+export async function listSummaries(
+  sql: Database,
+  request: {
+    readonly conversationId: string;
+    readonly query?: string;
+    /** Default: 100. */
+    readonly limit?: number;
+    readonly beforeNumber?: number;
+  },
+): Promise<SummaryRow[]> {
+  const { conversationId, query, beforeNumber } = request;
+  if (!isId(conversationId)) return [];
+  return sql<SummaryRow[]>`
+    select c.id as "compactionId", c.number, c.form, c.reason, c.preset, c.summary as text, coalesce(c.sections, '[]') as sections,
+      coalesce(c.files, '{"read": [], "modified": []}') as files, c.model, c.prompt_version,
+      c.plan -> 'coveredThroughSequence' as "coveredThroughSequence", c.plan -> 'firstKeptSequence' as "firstKeptSequence",
+      c.plan -> 'parts' as parts, (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
+      array(
+        select s ->> 'title' from turns t, json_array_elements(model_in_force(t) -> 'policy' -> 'summary' -> 'sections') as s
+        where t.id = c.turn_id and s ->> 'open' = 'true') as "openSections",
+      u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
+      c.tokens_before, c.tokens_after, u.entries_covered, u.tries,
+      u.model_calls, u.cost::float8 as cost, r.input_tokens, r.cache_read_tokens,
+      round(extract(epoch from c.finished_at - c.created_at) * 1000)::float8 as "durationMilliseconds",
+      iso_time(c.finished_at) as "createdAt"
+    from compactions c join summaries u on u.compaction_id = c.id
+    cross join lateral (
+      select coalesce(sum(m.input_tokens), 0)::float8 as input_tokens,
+        coalesce(sum(m.cache_read_tokens), 0)::float8 as cache_read_tokens
+      from compaction_parts p
+      left join model_attempts m
+        on m.conversation_id = p.conversation_id and m.purpose = 'summary_part' and m.compaction_id = p.compaction_id and m.part = p.number
+      where p.compaction_id = c.id and p.kind <> 'flush') r
+    where c.conversation_id = ${conversationId} and c.status = 'committed'
+      ${beforeNumber === undefined ? sql`` : sql`and c.number < ${beforeNumber}`}
+      ${query === undefined ? sql`` : sql`and strpos(lower(c.summary::text), lower(${inJson(query)})) > 0`}
+    order by c.number desc limit ${request.limit ?? 100}`;
+}
+
+function inJson(query: string): string {
+  return JSON.stringify(query).slice(1, -1);
+}
 
 export interface CoveredEntry {
   readonly sequence: number;

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../context/policy/compaction-hook.ts';
-import type { SummaryLedger, LedgerResult } from '../../context/summary/summary-message.ts';
+/** What a summary is made from: originals, calls and messages of the user. */
+import type { LedgerResult } from '../../context/summary/summary-message.ts';
 import { characterCount } from '../../context/log/measurements.ts';
 import { onPath, pointAt } from '../conversations/branch-path.ts';
 import type { Queries, Database } from '../database/database.ts';
@@ -8,31 +8,38 @@ import type { Entry } from '../../context/log/entry.ts';
 import { entryColumns, toEntry } from '../log/entry-rows.ts';
 import type { EntryColumns } from '../log/entry-rows.ts';
 
-export interface PreviousSummary {
-  readonly compactionId: string;
-  readonly text: string;
-  readonly files: SummaryLedger;
-  readonly details: JsonValue;
-}
-
-export async function readPreviousSummary(sql: Queries, compactionId: string | null): Promise<PreviousSummary | null> {
-  if (compactionId === null) return null;
-  const [row] = await sql<{ summary: string | null; files: SummaryLedger | null; details: JsonValue }[]>`
-    select summary, files, details from compactions where id = ${compactionId}`;
-  if (row === undefined || row.summary === null) return null;
-  return { compactionId, text: row.summary, files: row.files ?? { read: [], modified: [] }, details: row.details };
-}
-
-export interface CallRange {
+export interface OriginalsRange {
   readonly conversationId: string;
+  /** Whose branch is read: the head that the compaction was planned for. */
   readonly headEntryId: string;
   readonly fromSequence: number;
   readonly toSequence: number;
 }
 
+/** Entries per page of `readOriginals`: contents are a few kilobytes, and large ones are clipped when stored. */
+const PAGE_ENTRIES = 100;
+
+export async function* readOriginals(
+  sql: Database,
+  range: OriginalsRange,
+): AsyncGenerator<readonly Entry[], void, undefined> {
+  const { fromSequence, toSequence } = range;
+  const point = await pointAt(sql, range);
+  let after = fromSequence - 1;
+  for (;;) {
+    const rows = await sql<EntryColumns[]>`
+      select ${entryColumns(sql)} from entries e left join contents o on o.id = e.original_id
+      where ${onPath(sql, point)} and e.sequence > ${after} and e.sequence <= ${toSequence}
+      order by e.sequence limit ${PAGE_ENTRIES}`;
+    if (rows.length > 0) yield rows.map(toEntry);
+    if (rows.length < PAGE_ENTRIES) return;
+    after = rows.at(-1)?.sequence ?? toSequence;
+  }
+}
+
 export async function readCallsOf(
   sql: Queries,
-  range: CallRange,
+  range: OriginalsRange,
   names: readonly string[],
 ): Promise<readonly { readonly name: string; readonly arguments: string }[]> {
   const point = await pointAt(sql, range);
@@ -46,7 +53,7 @@ export async function readCallsOf(
 /** Finished calls of a range with the size of their results, the newest so many, oldest first. */
 export async function readResultsOf(
   sql: Queries,
-  range: CallRange,
+  range: OriginalsRange,
   which: { readonly not: readonly string[]; readonly newest: number },
 ): Promise<readonly (Omit<LedgerResult, 'target'> & { readonly arguments: string })[]> {
   const point = await pointAt(sql, range);
