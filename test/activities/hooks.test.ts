@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
-import { askHooks, compactContext } from '../../src/activities/compaction/compact-context.ts';
+import { askHooks } from '../../src/activities/compaction/ask-hooks.ts';
+import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import { summarize } from '../../src/activities/compaction/summarize.ts';
 import type { Entry } from '../../src/context/log/entry.ts';
 import type { BeforeCompaction, CompactionPreparation } from '../../src/context/policy/compaction-hook.ts';

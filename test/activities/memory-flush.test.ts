@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { commitCompaction } from '../../src/activities/compaction/commit-compaction.ts';
-import { askHooks, compactContext } from '../../src/activities/compaction/compact-context.ts';
+import { askHooks } from '../../src/activities/compaction/ask-hooks.ts';
+import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import { summarize } from '../../src/activities/compaction/summarize.ts';
 import type { ContentPart } from '../../src/context/log/content.ts';

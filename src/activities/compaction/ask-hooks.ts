@@ -8,12 +8,12 @@ import type { Entry } from '../../context/log/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
 import { quoteText } from '../../context/log/frames.ts';
 import { measureText } from '../../context/log/measure.ts';
-import type { CompactionPlan, CompactionReason, PlanResult } from '../../context/plan/plan.ts';
+import type { CompactionPlan, PlanResult } from '../../context/plan/plan.ts';
 import { untilAborted } from '../../models/protocols/until-aborted.ts';
 import { readOriginals } from '../../store/compactions/originals.ts';
 import { readPreviousSummary, NO_HOOK } from '../../store/compactions/compactions.ts';
-import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
-import { recordEvent } from '../../store/log/events.ts';
+import type { FitCheck } from '../../store/compactions/fit-check.ts';
+import { recordEvent, recordEventOnce } from '../../store/log/events.ts';
 import { countHooksAsked } from '../../store/turns/activity-failures.ts';
 import type { HookData } from '../../store/compactions/compactions.ts';
 import type { CompactContextInput } from '../../turn/activity-values.ts';
@@ -22,17 +22,47 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import { retryableFailure } from '../runtime/failures.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
+import { checkView, resumePlan, storeDuePlan } from './compact-context.ts';
+import type { CheckedContext, DuePlan } from './compact-context.ts';
+import { makePlan, readFit } from './plan-compaction.ts';
+import { declineCompaction } from '../../store/messages/waiting.ts';
 import { keepLedger } from './finished-summary.ts';
 
-export type HookedPlan =
+/**
+ * Asks the hooks of the application, on the work queue, because they may ask a model and take minutes. Plans what `compactContext`
+ * planned and stores the plan with the hooks' answers.
+ */
+export async function askHooks(
+  dependencies: ActivityDependencies,
+  input: CompactContextInput,
+  execution: Execution,
+): Promise<CheckedContext> {
+  const { database } = dependencies;
+  const { turn, callNumber, turnIsOver = false } = input;
+  const check = await readFit(database, turn);
+  const planned = await resumePlan(dependencies, check);
+  if (planned !== null) return { kind: 'planned', planned };
+  const due = await checkView(dependencies, input, check);
+  if (due.kind !== 'due') return due;
+  const { source, reason } = due;
+  const planFrom = (keepFrom: number) => makePlan(dependencies, turn, { check, source, reason, turnIsOver, keepFrom });
+  const decision = await decideByHooks(dependencies, input, { ...due, check, execution, planFrom });
+  if (!decision.cancelled) return storeDuePlan(dependencies, input, check, { ...due, ...decision });
+  if (reason === 'manual') {
+    const { tokensBefore: tokens } = due.plan;
+    const requests = check.compactRequests;
+    await declineCompaction(database, turn, { requests, reason: 'cancelled_by_hook', tokens });
+  }
+  await recordEventOnce(database, { turn, kind: 'compaction_cancelled', callNumber, data: { reason } });
+  return due.fits;
+}
+
+type HookedPlan =
   | { readonly cancelled: true }
   | { readonly cancelled: false; readonly plan: CompactionPlan; readonly hook: HookData };
 
-interface Pass {
+interface Pass extends DuePlan {
   readonly check: FitCheck;
-  readonly source: PlanSource;
-  readonly plan: CompactionPlan;
-  readonly reason: CompactionReason;
   readonly execution: Execution;
   /** Plans again with another first entry that stays. */
   readonly planFrom: (sequence: number) => Promise<PlanResult>;
@@ -46,14 +76,14 @@ const MOST_ASKINGS = 3;
  * combined. Hooks are not asked about a compaction without a summary. A hook that fails three times is skipped.
  * @throws the signal's reason as soon as it is aborted, whatever a hook does then; the error of a hook that failed once or twice
  */
-export async function decideByHooks(
+async function decideByHooks(
   dependencies: ActivityDependencies,
   call: Pick<CompactContextInput, 'turn' | 'callNumber'>,
   pass: Pass,
 ): Promise<HookedPlan> {
   const { plan, execution } = pass;
   const { beforeCompaction, database } = dependencies;
-  if (beforeCompaction.length === 0 || plan.parts.length === 0) return { cancelled: false, plan, hook: NO_HOOK };
+  if (plan.parts.length === 0) return { cancelled: false, plan, hook: NO_HOOK };
   const { conversationId } = call.turn;
   const asking = await countHooksAsked(database, { ...execution, conversationId });
   if (asking > MOST_ASKINGS) {

@@ -1,10 +1,12 @@
 import { budgetFor } from '../../context/policy/budget.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { checkFigures, mayGoOn, passReason } from '../../context/view/count-request.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
 import { toolsIn } from '../../context/view/system-text.ts';
 import { addMeasurements, characterCount } from '../../context/log/measurements.ts';
 import type { CompactionPlan, CompactionReason, CountedRequest } from '../../context/plan/plan.ts';
 import { getCompaction, storePlan } from '../../store/compactions/compactions.ts';
+import type { HookData } from '../../store/compactions/compactions.ts';
 import { recordEventOnce } from '../../store/log/events.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
@@ -14,7 +16,6 @@ import { declineCompaction } from '../../store/messages/waiting.ts';
 import { takeMessages } from '../../store/messages/take-messages.ts';
 import type { CompactContextInput, CompactContextResult, PlannedCompaction } from '../../turn/activity-values.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
-import { decideByHooks } from './ask-hooks.ts';
 import { checkLimits, noteLimits } from '../turn/check-limits.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
@@ -44,45 +45,21 @@ export async function compactContext(
   const { changed, taken, limit } = turnIsOver ? UNCHANGED : await prepareStep(dependencies, input, before, execution);
   if (limit !== null) return { kind: 'limit', reason: limit };
   const check = changed ? await readFit(database, turn) : before;
-  const checking = { check, execution };
-  const view = await checkView(dependencies, input, check);
-  const hasHooks = dependencies.beforeCompaction.length > 0 && view.kind === 'due' && view.plan.parts.length > 0;
-  const result = hasHooks ? ({ kind: 'hooks_due' } as const) : await storeDuePlan(dependencies, input, checking, view);
+  const result = await checkAndPlan(dependencies, input, check);
   if (taken === 0 || result.kind === 'exhausted' || result.kind === 'limit') return result;
   return { ...result, tookMessages: true };
 }
 
-/**
- * Asks the hooks of the application, on the work queue, because they may ask a model and take minutes. Plans what `compactContext`
- * planned and stores the plan with the hooks' answers.
- */
-export async function askHooks(
-  dependencies: ActivityDependencies,
-  input: CompactContextInput,
-  execution: Execution,
-): Promise<CheckedContext> {
-  const check = await readFit(dependencies.database, input.turn);
-  const planned = await resumePlan(dependencies, check);
-  if (planned !== null) return { kind: 'planned', planned };
-  const checking = { check, execution };
-  return storeDuePlan(dependencies, input, checking, await checkView(dependencies, input, check));
-}
-
-type CheckedContext = Exclude<CompactContextResult, { kind: 'hooks_due' }>;
+export type CheckedContext = Exclude<CompactContextResult, { kind: 'hooks_due' }>;
 
 /** A plan that is not stored yet. */
-interface DuePlan {
+export interface DuePlan {
   readonly kind: 'due';
   readonly source: PlanSource;
   readonly plan: CompactionPlan;
   readonly reason: CompactionReason;
   /** The result if a hook cancels the compaction. */
   readonly fits: Extract<CompactContextResult, { kind: 'fits' }>;
-}
-
-interface Checking {
-  readonly check: FitCheck;
-  readonly execution: Execution;
 }
 
 interface PreparedStep {
@@ -111,7 +88,18 @@ async function prepareStep(
   return { changed: noted || taken > 0, taken, limit: null };
 }
 
-async function checkView(
+async function checkAndPlan(
+  dependencies: ActivityDependencies,
+  input: CompactContextInput,
+  check: FitCheck,
+): Promise<CompactContextResult> {
+  const view = await checkView(dependencies, input, check);
+  if (view.kind !== 'due') return view;
+  const hasHooks = dependencies.beforeCompaction.length > 0 && view.plan.parts.length > 0;
+  return hasHooks ? { kind: 'hooks_due' } : storeDuePlan(dependencies, input, check, view);
+}
+
+export async function checkView(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
   check: FitCheck,
@@ -152,7 +140,7 @@ async function declineEmpty({ database }: ActivityDependencies, turn: TurnRefere
  * The compaction of an attempt whose result was lost. Runs before the check of limits: summaries check limits one by one, and a note
  * about a near limit must not come after the plan.
  */
-async function resumePlan(
+export async function resumePlan(
   { database }: ActivityDependencies,
   { plannedCompactionId: compactionId, headEntryId }: FitCheck,
 ): Promise<PlannedCompaction | null> {
@@ -186,40 +174,22 @@ function logDecision(
   );
 }
 
-/** Stores the plan as the hooks want it. Any other result passes through. */
-async function storeDuePlan(
+export async function storeDuePlan(
   dependencies: ActivityDependencies,
-  { turn, callNumber, turnIsOver }: CompactContextInput,
-  { check, execution }: Checking,
-  due: Awaited<ReturnType<typeof checkView>>,
+  { turn, callNumber }: CompactContextInput,
+  check: FitCheck,
+  { source, plan, reason, hook }: DuePlan & { readonly hook?: HookData },
 ): Promise<CheckedContext> {
-  if (due.kind !== 'due') return due;
-  const { database } = dependencies;
-  const { source, reason } = due;
-  const planFrom = (keepFrom: number) =>
-    makePlan(dependencies, turn, { check, source, reason, turnIsOver: turnIsOver === true, keepFrom });
-  const decision = await decideByHooks(dependencies, { turn, callNumber }, { ...due, check, execution, planFrom });
-  if (decision.cancelled) {
-    if (reason === 'manual') {
-      await declineCompaction(database, turn, {
-        requests: check.compactRequests,
-        reason: 'cancelled_by_hook',
-        tokens: due.plan.tokensBefore,
-      });
-    }
-    await recordEventOnce(database, { turn, kind: 'compaction_cancelled', callNumber, data: { reason } });
-    return due.fits;
-  }
-  const { compaction } = await storePlan(database, {
+  const { compaction } = await storePlan(dependencies.database, {
     turn,
     callNumber,
     compactionId: newId(),
-    plan: decision.plan,
+    plan,
     reason,
     preset: check.policy.name,
     headEntryId: source.headEntryId,
-    hook: decision.hook,
     figures: checkFigures(countNextRequest(check), budgetFor(check.policy, check.modelLimits)),
+    ...definedOf({ hook }),
   });
   logStarted(dependencies, compaction);
   return { kind: 'planned', planned: describePlan(compaction) };
