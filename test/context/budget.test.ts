@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { changePolicy, policyChanges } from '../../src/context/policy/change-policy.ts';
-import { budgetFor, policyProblems } from '../../src/context/policy/budget.ts';
+import { changePolicy, policyChanges, policyProblems } from '../../src/context/policy/change-policy.ts';
+import { budgetFor } from '../../src/context/policy/budget.ts';
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';

@@ -2,7 +2,7 @@ import { findCutPoint } from '@earendil-works/pi-agent-core';
 import type { SessionTreeEntry } from '@earendil-works/pi-agent-core';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { policyTokens } from '../../src/context/view/count-request.ts';
+import { policyTokens } from '../../src/context/policy/budget.ts';
 import { chooseCut, turnStartBefore } from '../../src/context/plan/cut-point.ts';
 import type { EntryOutline } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';

@@ -4,7 +4,7 @@ import { DEFAULT_AGENT } from 'holdfast/internal/config/default-agent.js';
 import { definedOf } from 'holdfast/internal/context/policy/defined-of.js';
 import type { ModelLimits } from 'holdfast/internal/context/plan/plan.js';
 import type { CompactionPolicy } from 'holdfast/internal/context/policy/policy.js';
-import { policyProblems } from 'holdfast/internal/context/policy/budget.js';
+import { policyProblems } from 'holdfast/internal/context/policy/change-policy.js';
 import type { AgentView } from 'holdfast/internal/context/view/view.js';
 import type { Database } from 'holdfast/internal/store/database/database.js';
 import { BUILT_IN_MODELS } from 'holdfast/internal/models/catalogue/built-in-models.js';

@@ -1,6 +1,5 @@
-import { budgetFor } from '../../context/policy/budget.ts';
+import { budgetFor, checkFigures, mayGoOn, passReason } from '../../context/policy/budget.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { checkFigures, mayGoOn, passReason } from '../../context/view/count-request.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
 import { toolsIn } from '../../context/view/system-text.ts';
 import { addMeasurements, characterCount } from '../../context/log/measurements.ts';

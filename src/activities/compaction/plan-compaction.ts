@@ -1,6 +1,6 @@
 import { anchoredCalibration } from '../../context/log/estimate.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
-import { budgetFor } from '../../context/policy/budget.ts';
+import { budgetFor, countRequest } from '../../context/policy/budget.ts';
 import { planCompaction } from '../../context/plan/plan-compaction.ts';
 import type {
   CompactionForm,
@@ -11,7 +11,6 @@ import type {
   PlanResult,
 } from '../../context/plan/plan.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { countRequest } from '../../context/view/count-request.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';
 import { readFitCheck, countRecoveries } from '../../store/compactions/fit-check.ts';
 import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';

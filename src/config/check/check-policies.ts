@@ -1,7 +1,7 @@
 /** What is wrong with compaction policies: reducers that do not exist, options that need others, numbers that contradict each other. */
-import { changePolicy, changeProblems } from '../../context/policy/change-policy.ts';
+import { changePolicy, changeProblems, policyProblems } from '../../context/policy/change-policy.ts';
 import type { PolicyChanges } from '../../context/policy/change-policy.ts';
-import { policyForModel, policyProblems } from '../../context/policy/budget.ts';
+import { policyForModel } from '../../context/policy/budget.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import { BUILT_IN_REGISTRY } from '../../context/plan/reducers/built-in.ts';
 import type { Reducers } from '../../context/plan/reducers/built-in.ts';

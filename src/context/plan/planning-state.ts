@@ -1,5 +1,5 @@
 import { continuationContent, continuationWords } from '../view/notes.ts';
-import { policyTokens } from '../view/count-request.ts';
+import { policyTokens } from '../policy/budget.ts';
 import type { EntryKind } from '../log/entry.ts';
 import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
 import { GroupTable } from '../log/groups.ts';

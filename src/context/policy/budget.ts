@@ -1,4 +1,8 @@
-import type { Budget, ModelLimits } from '../plan/plan.ts';
+import { calibratedTokens, NO_CALIBRATION } from '../log/estimate.ts';
+import type { NewestReport } from '../log/estimate.ts';
+import { characterCount } from '../log/measurements.ts';
+import type { Measurements } from '../log/measurements.ts';
+import type { Budget, Calibration, CountedRequest, CompactionReason, ModelLimits } from '../plan/plan.ts';
 import type { CompactionPolicy, TokenAmount } from './policy.ts';
 
 /** Windows below this shrink a preset's absolute token numbers in proportion. Tokens. */
@@ -131,114 +135,106 @@ export function plainModelName(model: string): string {
   return name.startsWith('claude') ? name.replaceAll('.', '-') : name;
 }
 
-export interface PolicyProblem {
-  readonly code:
-    | 'reserve_exceeds_window'
-    | 'trigger_exceeds_budget'
-    | 'target_above_trigger'
-    | 'gain_out_of_reach'
-    | 'kept_exceeds_target'
-    | 'summary_exceeds_target'
-    | 'no_way_to_shrink';
-  readonly message: string;
-  /** Paths of the options involved, as they are written in the configuration. */
-  readonly options: readonly string[];
+export function policyTokens(
+  counting: CompactionPolicy['counting'],
+  measurements: Measurements,
+  calibration: Calibration,
+): number {
+  if (counting === 'calibrated') return calibratedTokens(measurements, calibration);
+  const { charactersPerToken, imageCharacters } = counting;
+  const images = imageCharacters === null ? 0 : measurements.images * imageCharacters;
+  const patches = imageCharacters === null ? measurements.imagePatches : 0;
+  return (characterCount(measurements) + images) / charactersPerToken + patches;
 }
 
-export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): readonly PolicyProblem[] {
-  const budget = budgetFor(policy, limits);
-  return [
-    reserveProblem(budget, limits),
-    triggerProblem(policy, budget),
-    targetProblem(policy, budget, limits),
-    gainProblem(policy, budget),
-    keptProblem(budget),
-    summaryProblem(policy),
-  ].filter((problem) => problem !== null);
-}
-
-function reserveProblem({ outputReserve }: Budget, { window }: ModelLimits): PolicyProblem | null {
-  if (outputReserve < window) return null;
+/**
+ * The number that is held against the policy's trigger, and whether a pass is due. Fixed ratios feed
+ * the trigger only: the calibrated estimate guards that the request fits, for every policy (R24, R25).
+ */
+export function countRequest(input: {
+  readonly policy: CompactionPolicy;
+  readonly budget: Budget;
+  readonly request: Measurements;
+  readonly calibration: Calibration;
+  /** The newest usage since the newest compaction: an older one never counts (R3). */
+  readonly reported: NewestReport | null;
+}): CountedRequest {
+  const { policy, budget, request, calibration, reported } = input;
+  const calibrated = calibratedTokens(request, calibration);
+  const estimate = policyTokens(policy.counting, request, calibration);
+  const { tokens, isReported } = countOf(policy.counting, estimate, reported);
+  const calibratedPerToken = tokens === null || tokens === 0 || isReported ? 1 : calibrated / tokens;
+  const isOver = (tokens ?? 0) > budget.trigger || calibrated > budget.inputBudget;
   return {
-    code: 'reserve_exceeds_window',
-    message:
-      `outputReserve keeps ${outputReserve} tokens free, but the model's window is ${window}: ` +
-      'nothing is left for the conversation.',
-    options: ['outputReserve', 'window'],
+    tokens,
+    calibratedPerToken,
+    isDue: isEnabled(policy) && isOver,
+    estimate,
+    reported: reported === null ? null : reported.usage.input + reported.usage.output,
   };
 }
 
-/** Tokens alone: a fraction of the window may lie above the input budget, and then means all of it (seeds/cowork.md). */
-function triggerProblem({ trigger }: CompactionPolicy, budget: Budget): PolicyProblem | null {
-  if (trigger.tokens === undefined || trigger.fraction !== undefined || budget.inputBudget === 0) return null;
-  const asked = resolveAmount(trigger, budget);
-  if (asked <= budget.inputBudget) return null;
-  return {
-    code: 'trigger_exceeds_budget',
-    message:
-      `trigger is ${asked} tokens, but a request may hold ${budget.inputBudget} at most: a window of ${budget.window}, ` +
-      `less outputReserve (${budget.outputReserve}).`,
-    options: ['trigger', 'outputReserve'],
-  };
+interface Count {
+  readonly tokens: number | null;
+  /** Mostly the provider's own number, not one of the ratio. */
+  readonly isReported: boolean;
 }
 
-/** A pass that wins less than `minimumGain` counts as failed (R5). */
-function gainProblem(policy: CompactionPolicy, budget: Budget): PolicyProblem | null {
-  const [gain, room] = [Math.ceil(policy.minimumGain * budget.window), budget.trigger - budget.target];
-  if (policy.target === null || gain <= room || room <= 0) return null;
-  return {
-    code: 'gain_out_of_reach',
-    message:
-      `minimumGain asks for ${gain} tokens of each pass, but one that brings the view from trigger (${budget.trigger}) ` +
-      `to target (${budget.target}) wins ${room}: it would count as failed.`,
-    options: ['minimumGain', 'trigger', 'target'],
-  };
-}
-
-function targetProblem(policy: CompactionPolicy, { trigger }: Budget, limits: ModelLimits): PolicyProblem | null {
-  if (policy.target === null) return null;
-  // The budget caps the target at the trigger; compare what was asked for.
-  const asked = budgetFor({ ...policy, trigger: { fraction: 1 } }, limits).target;
-  if (asked < trigger) return null;
-  return {
-    code: 'target_above_trigger',
-    message:
-      `target is ${asked} tokens and trigger ${trigger}: a pass must aim below the number that starts it, ` +
-      'or it starts again at once.',
-    options: ['target', 'trigger'],
-  };
-}
-
-function keptProblem({ target, tail, userMessages, summaryOutput }: Budget): PolicyProblem | null {
-  if (tail >= target) {
-    return {
-      code: 'kept_exceeds_target',
-      message: `keep.tail is ${tail} tokens, but a pass aims for ${target} in all: nothing would be dropped.`,
-      options: ['keep.tail', 'target'],
-    };
+function countOf(counting: CompactionPolicy['counting'], estimate: number, report: NewestReport | null): Count {
+  if (counting === 'calibrated') return { tokens: estimate, isReported: true };
+  if (report === null) return { tokens: counting.unreported === 'wait' ? null : estimate, isReported: false };
+  const { usage, since } = report;
+  const counted = usage.input + usage.output;
+  switch (counting.reported) {
+    case 'alone':
+      return { tokens: counted, isReported: true };
+    case 'plus_estimate':
+      return { tokens: counted + policyTokens(counting, since, NO_CALIBRATION), isReported: true };
+    case 'higher':
+      return { tokens: Math.max(usage.input, estimate), isReported: usage.input >= estimate };
   }
-  if (tail + userMessages >= target) {
-    return {
-      code: 'kept_exceeds_target',
-      message:
-        `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) together fill the target ` +
-        `of ${target} tokens: no room is left for a summary.`,
-      options: ['keep.tail', 'keep.userMessages', 'target'],
-    };
-  }
-  if (summaryOutput < target) return null;
+}
+
+/** Why a pass is made, or none, in numbers: both counts, the one that is held against the trigger, and what it is held against. */
+export interface CheckFigures {
+  readonly estimate: number;
+  /** The provider's count of the newest call with its answer; `null`: none since the newest compaction. */
+  readonly reported: number | null;
+  /** What counts; `null`: nothing is known yet. */
+  readonly effective: number | null;
+  readonly budget: number;
+  readonly threshold: number;
+}
+
+export function checkFigures(counted: CountedRequest, budget: Budget): CheckFigures {
+  const { tokens, estimate = 0, reported = null } = counted;
   return {
-    code: 'summary_exceeds_target',
-    message: `summary.maximumOutput is ${summaryOutput} tokens, but a pass aims for ${target} in all.`,
-    options: ['summary.maximumOutput', 'target'],
+    estimate: Math.round(estimate),
+    reported,
+    effective: tokens === null ? null : Math.round(tokens),
+    budget: budget.inputBudget,
+    threshold: Math.round(budget.trigger),
   };
 }
 
-function summaryProblem({ enabled, summary, reduce }: CompactionPolicy): PolicyProblem | null {
-  if (!enabled || summary.when !== 'never' || reduce.length > 0) return null;
-  return {
-    code: 'no_way_to_shrink',
-    message: "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
-    options: ['summary.when', 'reduce'],
-  };
+/** Why a pass is made now; `null`: none is. */
+export function passReason(of: {
+  readonly forced: Extract<CompactionReason, 'overflow' | 'manual'> | null;
+  readonly turnIsOver: boolean;
+  readonly policy: Pick<CompactionPolicy, 'reduceAfterTurn'>;
+  readonly counted: Pick<CountedRequest, 'isDue'>;
+}): CompactionReason | null {
+  const { forced, turnIsOver, policy, counted } = of;
+  if (forced !== null) return forced;
+  if (counted.isDue) return 'threshold';
+  return turnIsOver && policy.reduceAfterTurn ? 'maintenance' : null;
+}
+
+/** Nothing can be made smaller, but the request still fits the window: the model is called, and the provider has the last word. */
+export function mayGoOn(
+  reason: CompactionReason | null,
+  tokens: number,
+  { inputBudget }: Pick<Budget, 'inputBudget'>,
+): boolean {
+  return reason !== 'overflow' && tokens <= inputBudget;
 }

@@ -3,7 +3,7 @@ import type { CompactionForm, CompactionPlan, CompactionReason, Operation } from
 import type { Queries, Database, Transaction } from '../database/database.ts';
 import { isId } from '../database/ids.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
-import type { CheckFigures } from '../../context/view/count-request.ts';
+import type { CheckFigures } from '../../context/policy/budget.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { operationColumns, readCurrentPoint, readSummaryInForce, toOperation } from '../conversations/branch-path.ts';
 import type { OperationColumns } from '../conversations/branch-path.ts';

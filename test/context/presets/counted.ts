@@ -1,5 +1,5 @@
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
-import { countRequest } from '../../../src/context/view/count-request.ts';
+import { countRequest } from '../../../src/context/policy/budget.ts';
 import { addMeasurements, NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';

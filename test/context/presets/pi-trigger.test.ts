@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { budgetFor } from '../../../src/context/policy/budget.ts';
+import { budgetFor, policyTokens } from '../../../src/context/policy/budget.ts';
 import { measureContent } from '../../../src/context/log/measure.ts';
-import { policyTokens } from '../../../src/context/view/count-request.ts';
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
 import { PI_POLICY } from '../../../src/context/policy/presets/pi.ts';

@@ -1,4 +1,4 @@
-import { countRequest } from '../../../src/context/view/count-request.ts';
+import { countRequest } from '../../../src/context/policy/budget.ts';
 import { fixedMeasurements } from '../../../src/context/view/system-text.ts';
 import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, CountedRequest, ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
