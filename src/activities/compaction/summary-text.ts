@@ -1,6 +1,6 @@
 import type { Entry } from '../../context/log/entry.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
-import { readableEntries } from '../../context/plan/summary-sizes.ts';
+import { readableEntries } from '../../context/summary/transcript.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/check-summary.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';

@@ -1,6 +1,7 @@
-import { isEnabled } from '../policy/budget.ts';
+import { resolveAmount, isEnabled } from '../policy/budget.ts';
+import { summaryRequestLimit } from '../summary/summary-request.ts';
+import type { PlanPart, Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { breakdownWindow } from '../view/view-arrangement.ts';
-import type { Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { draftedPlan, planningState, requiredGain } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce, shrinkToFit } from './reduce.ts';
@@ -52,6 +53,7 @@ export function planCompaction(input: PlanInput): PlanResult {
     const proactive = input.reason !== 'overflow' && state.tokens <= input.budget.window;
     const plan = {
       ...drafted,
+      parts: flushPart(state, drafted.parts),
       proactive,
       requiredGain: gain,
       acceptedTokens: Math.max(Math.ceil(limit), drafted.tokensAfter),
@@ -183,4 +185,39 @@ export function judgeCompaction(judged: JudgedCompaction): CompactionVerdict {
   if (lastForm) return tokensAfter <= budget.inputBudget ? 'accepted' : 'over_window';
   if (tokensBefore - tokensAfter < plan.requiredGain) return 'too_little_won';
   return tokensAfter <= plan.acceptedTokens ? 'accepted' : 'over_target';
+}
+
+/**
+ * The parts of a plan, behind a small one for the memory when next to nothing is left of the window:
+ * it is durable before anything is taken out of the view (C17).
+ */
+function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly PlanPart[] {
+  const flush = state.input.policy.summary.flush;
+  const { table } = state;
+  const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
+  const newest = state.arrangement.kept.findLast(isNoNote);
+  const oldest = state.arrangement.kept.find(isNoNote);
+  if (flush === null || parts.length === 0 || !isFlushDue(state)) return parts;
+  if (newest === undefined || oldest === undefined) return parts;
+  const { summarizer } = state.input;
+  const limit = summaryRequestLimit(summarizer, flush.maximumOutput);
+  const part: PlanPart = {
+    number: 1,
+    wave: 1,
+    kind: 'flush',
+    fromSequence: table.sequenceAt(oldest),
+    toSequence: table.sequenceAt(newest),
+    inputTokens: Math.ceil(Math.min(limit, state.tokens)),
+    maximumOutput: flush.maximumOutput,
+  };
+  return [part, ...parts.map((other) => ({ ...other, number: other.number + 1, wave: other.wave + 1 }))];
+}
+
+function isFlushDue(state: PlanningState): boolean {
+  const { policy, budget, flushed } = state.input;
+  const { flush } = policy.summary;
+  if (flush === null || state.entriesInView < flush.minimumMessages) return false;
+  if (budget.window - state.tokens >= resolveAmount(flush.slack, budget)) return false;
+  if (flushed === undefined) return true;
+  return flushed.millisecondsAgo >= flush.cooldown && state.tokens - flushed.tokens >= flush.minimumGrowth;
 }

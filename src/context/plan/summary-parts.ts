@@ -2,11 +2,14 @@ import { calibratedTokens, rawTokens } from '../log/estimate.ts';
 import { measureText } from '../log/measure.ts';
 import type { PartPiece, PlanInput, PlanPart, SummaryForm } from './plan.ts';
 import type { TranscriptLimits } from '../policy/policy.ts';
-import { kindRead, sequenceRead } from './summary-sizes.ts';
-import type { EntriesRead } from './summary-sizes.ts';
 import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from '../summary/summary-request.ts';
-import { resolveAmount } from '../policy/budget.ts';
 import type { PlanningState } from './planning-state.ts';
+import type { EntryKind } from '../log/entry.ts';
+import { isEncodedData } from '../log/readable-text.ts';
+import { characterCount, scaleMeasurements } from '../log/measurements.ts';
+import type { Measurements } from '../log/measurements.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
+import { EXCERPT_CHARACTERS } from '../summary/transcript.ts';
 
 /** The quoted instructions of the agent, a focus, what the user asked before, and the fixed sentences of a request, tokens. */
 const QUOTED_TOKENS = 1_500;
@@ -25,11 +28,6 @@ export function shareOf(form: SummaryForm): number {
 
 /** What of a request's room a piece is planned to take: where it ends is known only when it is read. */
 const PIECE_SHARE = 0.9;
-
-/** With how a transcript shows the kinds. */
-interface SizedEntries extends EntriesRead {
-  readonly limits: TranscriptLimits;
-}
 
 /** Places in the list of entries that are read, `to` excluded. */
 interface Stretch {
@@ -62,32 +60,32 @@ export function summaryParts(
     readonly summaryLimit: number;
   },
 ): PlanPart[] | null {
+  const { read } = plan;
+  const all = { from: 0, to: read.positions.length };
   if (form === 'extractive_summary') {
-    const all: Stretch = { kind: 'history', from: 0, to: plan.read.positions.length };
     // Written by the program, so no window limits what it reads.
-    return [readingPart(plan.read, all, { number: 1, inputTokens: 0, maximumOutput: plan.summaryLimit })];
+    return [
+      readingPart(read, { kind: 'history', ...all }, { number: 1, inputTokens: 0, maximumOutput: plan.summaryLimit }),
+    ];
   }
   const maximumOutput = Math.max(1, Math.floor(plan.maximumOutput));
-  const { table, positions, tokens } = plan.read;
-  // An object that is spread gets a hidden class of its own each time, and compiled code is thrown away.
-  const sized: SizedEntries = { table, positions, tokens, limits: input.policy.summary.transcript };
-  const stretches = splitStretches(plan.read, plan.turnStart);
+  const stretches = splitStretches(read, plan.turnStart);
   const frame: RequestFrame = {
     limit: Math.floor(summaryRequestLimit(input.summarizer, maximumOutput) * shareOf(form)),
     overhead: requestOverhead(input),
     previousTokens: input.summary === null ? 0 : calibratedTokens(input.summary.measurements, input.calibration),
     maximumOutput,
+    transcript: input.policy.summary.transcript,
   };
   if (input.policy.summary.splitTurn === 'separate') {
     const turnPrefixOutput = Math.max(1, Math.floor(plan.turnPrefixOutput));
-    const parts = separateParts(sized, stretches, { ...frame, turnPrefixOutput });
-    return fitsAll(parts, frame) ? parts : partsWithMerge(sized, stretches, frame);
+    const parts = separateParts(read, stretches, { ...frame, turnPrefixOutput });
+    return parts.every((part) => part.inputTokens <= frame.limit) ? parts : partsWithMerge(read, stretches, frame);
   }
-  const all = { from: 0, to: plan.read.positions.length };
-  const inputTokens = frame.overhead + frame.previousTokens + sumTokens(sized, all);
-  if (inputTokens > frame.limit) return partsWithMerge(sized, stretches, frame);
+  const inputTokens = frame.overhead + frame.previousTokens + sumTokens(read, all);
+  if (inputTokens > frame.limit) return partsWithMerge(read, stretches, frame);
   const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
-  return [readingPart(sized, { kind, ...all }, { number: 1, inputTokens, maximumOutput })];
+  return [readingPart(read, { kind, ...all }, { number: 1, inputTokens, maximumOutput })];
 }
 
 /** What a summary request holds besides the transcript. Tokens. */
@@ -96,39 +94,37 @@ interface RequestFrame {
   readonly overhead: number;
   readonly previousTokens: number;
   readonly maximumOutput: number;
+  readonly transcript: TranscriptLimits;
 }
 
 /** One part for the history, which updates the previous summary, and one for the beginning of the split turn; both at once (seeds/pi.md). */
 function separateParts(
-  sized: SizedEntries,
+  read: EntriesRead,
   stretches: readonly Stretch[],
   frame: RequestFrame & { readonly turnPrefixOutput: number },
 ): PlanPart[] {
   return stretches.map((stretch, index) => {
     const isHistory = stretch.kind === 'history';
     const previous = isHistory ? frame.previousTokens : 0;
-    const inputTokens = frame.overhead + previous + sumTokens(sized, stretch);
+    const inputTokens = frame.overhead + previous + sumTokens(read, stretch);
     const maximumOutput = isHistory ? frame.maximumOutput : frame.turnPrefixOutput;
-    return readingPart(sized, stretch, { number: index + 1, inputTokens, maximumOutput });
+    return readingPart(read, stretch, { number: index + 1, inputTokens, maximumOutput });
   });
 }
 
-function fitsAll(parts: readonly PlanPart[], { limit }: RequestFrame): boolean {
-  return parts.every((part) => part.inputTokens <= limit);
-}
-
-function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] | null {
+function partsWithMerge(read: EntriesRead, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] | null {
   const room = Math.max(1, frame.limit - frame.overhead);
-  const packed = packAll(sized, stretches, room);
-  if (packed === null) return null;
+  const by = { size: room, transcript: frame.transcript };
+  const packed = stretches.flatMap((stretch) => packStretch(read, stretch, by));
+  if (packed.length >= PARTS_MAXIMUM) return null;
   const forTexts = Math.max(0, room - Math.min(frame.previousTokens, room * PREVIOUS_SHARE));
   const maximumOutput = Math.max(
     Math.min(PART_OUTPUT_MINIMUM, frame.maximumOutput),
     Math.floor(Math.min(frame.maximumOutput, forTexts / packed.length)),
   );
   const parts = packed.map((stretch, index) => {
-    const inputTokens = Math.min(frame.limit, frame.overhead + sumTokens(sized, stretch));
-    return readingPart(sized, stretch, { number: index + 1, inputTokens, maximumOutput });
+    const inputTokens = Math.min(frame.limit, frame.overhead + sumTokens(read, stretch));
+    return readingPart(read, stretch, { number: index + 1, inputTokens, maximumOutput });
   });
   const mergeTokens = frame.overhead + frame.previousTokens + parts.length * maximumOutput;
   const merge: PlanPart = {
@@ -139,12 +135,6 @@ function partsWithMerge(sized: SizedEntries, stretches: readonly Stretch[], fram
     maximumOutput: frame.maximumOutput,
   };
   return [...parts, merge];
-}
-
-/** As many parts as the summarizer's window asks for; `null` when those are too many. */
-function packAll(sized: SizedEntries, stretches: readonly Stretch[], room: number): Stretch[] | null {
-  const packed = stretches.flatMap((stretch) => packStretch(sized, stretch, room));
-  return packed.length < PARTS_MAXIMUM ? packed : null;
 }
 
 function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] {
@@ -163,12 +153,16 @@ function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] 
  * Consecutive groups of at most `size` tokens, so that a part sees each call with its results. A
  * larger group is taken apart; a larger single entry is read in pieces (R9), unless the policy shortens its kind anyway.
  */
-function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stretch[] {
+function packStretch(
+  read: EntriesRead,
+  stretch: Stretch,
+  { size, transcript }: { readonly size: number; readonly transcript: TranscriptLimits },
+): Stretch[] {
   const packed: Stretch[] = [];
   let open = stretch.from;
   let tokens = 0;
   const add = (from: number, to: number): void => {
-    const added = sumTokens(sized, { from, to });
+    const added = sumTokens(read, { from, to });
     if (added > size && to - from > 1) {
       for (let index = from; index < to; index += 1) add(index, index + 1);
       return;
@@ -178,7 +172,7 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
       open = from;
       tokens = 0;
     }
-    if (added > size && isReadWhole(sized, from)) {
+    if (added > size && isReadWhole(kindRead(read, from), transcript)) {
       const of = Math.ceil(added / (size * PIECE_SHARE));
       for (let number = 1; number <= of; number += 1) {
         packed.push({ kind: stretch.kind, from, to, piece: { number, of } });
@@ -189,7 +183,7 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
     tokens += added;
   };
   for (let from = stretch.from; from < stretch.to;) {
-    const to = groupEnd(sized, from, stretch.to);
+    const to = groupEnd(read, from, stretch.to);
     add(from, to);
     from = to;
   }
@@ -197,10 +191,9 @@ function packStretch(sized: SizedEntries, stretch: Stretch, size: number): Stret
   return packed;
 }
 
-function isReadWhole(sized: SizedEntries, place: number): boolean {
-  const { limits } = sized;
+function isReadWhole(kind: EntryKind | undefined, limits: TranscriptLimits): boolean {
   if (limits.total !== null) return false;
-  switch (kindRead(sized, place)) {
+  switch (kind) {
     case 'user':
       return limits.user === null;
     case 'assistant':
@@ -230,7 +223,7 @@ function readingPart(
   return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens, ...(piece !== undefined && { piece }) };
 }
 
-function sumTokens({ tokens }: SizedEntries, { from, to, piece }: Omit<Stretch, 'kind'>): number {
+function sumTokens({ tokens }: EntriesRead, { from, to, piece }: Omit<Stretch, 'kind'>): number {
   let sum = 0;
   for (let index = from; index < to; index += 1) sum += tokens[index] ?? 0;
   return sum / (piece?.of ?? 1);
@@ -247,36 +240,59 @@ function requestOverhead(input: PlanInput): number {
   return (fixed + Math.max(...asked) + Math.max(...headings)) * input.calibration.factor + QUOTED_TOKENS;
 }
 
-/**
- * The parts of a plan, behind a small one for the memory when next to nothing is left of the window:
- * it is durable before anything is taken out of the view (C17).
- */
-export function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly PlanPart[] {
-  const flush = state.input.policy.summary.flush;
-  const { table } = state;
-  const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
-  const newest = state.arrangement.kept.findLast(isNoNote);
-  const oldest = state.arrangement.kept.find(isNoNote);
-  if (flush === null || newest === undefined || oldest === undefined || !isFlushDue(state)) return parts;
-  const { summarizer } = state.input;
-  const limit = summaryRequestLimit(summarizer, flush.maximumOutput);
-  const part: PlanPart = {
-    number: 1,
-    wave: 1,
-    kind: 'flush',
-    fromSequence: table.sequenceAt(oldest),
-    toSequence: table.sequenceAt(newest),
-    inputTokens: Math.ceil(Math.min(limit, state.tokens)),
-    maximumOutput: flush.maximumOutput,
-  };
-  return [part, ...parts.map((other) => ({ ...other, number: other.number + 1, wave: other.wave + 1 }))];
+/** Frame and placeholders of one entry in a transcript, tokens. */
+const ENTRY_FRAME_TOKENS = 20;
+
+/** What the parts of a summary read, with what each entry takes in a transcript, side by side. */
+export interface EntriesRead {
+  readonly table: OutlineTable;
+  /** Positions, oldest first. */
+  readonly positions: readonly number[];
+  /** One for each of them. */
+  readonly tokens: Float64Array;
 }
 
-function isFlushDue(state: PlanningState): boolean {
-  const { policy, budget, flushed } = state.input;
-  const { flush } = policy.summary;
-  if (flush === null || state.entriesInView < flush.minimumMessages) return false;
-  if (budget.window - state.tokens >= resolveAmount(flush.slack, budget)) return false;
-  if (flushed === undefined) return true;
-  return flushed.millisecondsAgo >= flush.cooldown && state.tokens - flushed.tokens >= flush.minimumGrowth;
+/** @param isWhole what it refuses is read as an excerpt. Default: nothing */
+export function entriesRead(
+  state: PlanningState,
+  positions: readonly number[],
+  isWhole: (position: number) => boolean = () => true,
+): EntriesRead {
+  const tokens = new Float64Array(positions.length);
+  for (let place = 0; place < positions.length; place += 1) {
+    const position = positions[place] ?? 0;
+    tokens[place] = isWhole(position) ? originalTokens(state, position) : excerptTokens(state, position);
+  }
+  return { table: state.table, positions, tokens };
+}
+
+/** Media are one line each, and of encoded data a transcript shows only where it was. */
+function originalTokens(state: PlanningState, position: number): number {
+  const { table, storedTokens } = state;
+  const dense = table.columns.measurements.dense[position] ?? 0;
+  if (isEncodedData(dense, table.charactersAt(position))) {
+    return tokensWithoutMedia(state, { ...table.measurementsAt(position), dense: 0 });
+  }
+  if (!table.showsMediaAt(position)) return (storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
+  return tokensWithoutMedia(state, table.measurementsAt(position));
+}
+
+function excerptTokens(state: PlanningState, position: number): number {
+  const measurements = state.table.measurementsAt(position);
+  const share = Math.min(1, EXCERPT_CHARACTERS / Math.max(1, characterCount(measurements)));
+  return tokensWithoutMedia(state, share === 1 ? measurements : scaleMeasurements(measurements, share));
+}
+
+function tokensWithoutMedia({ input }: PlanningState, measurements: Measurements): number {
+  const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0 };
+  return calibratedTokens(text, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
+}
+
+function kindRead({ table, positions }: EntriesRead, place: number): EntryKind | undefined {
+  const position = positions[place];
+  return position === undefined ? undefined : table.kindAt(position);
+}
+
+function sequenceRead({ table, positions }: EntriesRead, place: number): number {
+  return table.sequenceAt(positions[place] ?? 0);
 }

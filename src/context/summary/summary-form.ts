@@ -1,11 +1,10 @@
 import { measureContent } from '../log/measure.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, SummaryForm } from '../plan/plan.ts';
-import { draftedPlan, requiredGain, tokensOf } from '../plan/planning-state.ts';
+import { draftedPlan, requiredGain, tokensOf, coveredAlready } from '../plan/planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
 import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from '../plan/reduce.ts';
-import { flushPart, shareOf, summaryParts } from '../plan/summary-parts.ts';
-import { coveredAlready, excerptsRead, originalsRead } from '../plan/summary-sizes.ts';
+import { shareOf, summaryParts, entriesRead } from '../plan/summary-parts.ts';
 import {
   SMALLEST_SUMMARY,
   carriedNotes,
@@ -143,7 +142,7 @@ function completePlan(
   const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
   shrinkToFit(state, draft, { positions: shown, goal });
   const parts = summaryParts(input, of.form, {
-    read: originalsRead(state, dropped),
+    read: entriesRead(state, dropped),
     turnStart,
     maximumOutput: rooms.summary,
     turnPrefixOutput: rooms.turnPrefix,
@@ -165,7 +164,7 @@ function completePlan(
     coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
     droppedMessages: countRemoved(table, layout),
     keptSequences: sequencesOf(table, layout.older),
-    parts: flushPart(state, parts),
+    parts,
     ...(how !== undefined && { shown: how }),
     ...(isInPlace && {
       reading: {
@@ -243,7 +242,7 @@ export function planSummaryInPlace(
   const reading = readingOf(state, draft);
   const readable = positionsRead(state, reading.earlier);
   const parts = summaryParts(input, form, {
-    read: excerptsRead(state, readable, (position) => draft.operations.has(position)),
+    read: entriesRead(state, readable, (position) => draft.operations.has(position)),
     turnStart: null,
     maximumOutput: summaryLimit,
     turnPrefixOutput: summaryLimit,

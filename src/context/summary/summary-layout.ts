@@ -1,10 +1,9 @@
 import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from '../plan/cut-point.ts';
 import type { GroupKind, GroupTable } from '../log/groups.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
-import { countedTokens, shownTokens, sumShown, tokensOf } from '../plan/planning-state.ts';
+import { countedTokens, shownTokens, sumShown, tokensOf, coveredAlready } from '../plan/planning-state.ts';
 import type { Draft, PlanningState } from '../plan/planning-state.ts';
 import { quotedTokens } from './check-summary.ts';
-import { coveredAlready } from '../plan/summary-sizes.ts';
 import type { SummaryForm } from '../plan/plan.ts';
 import type { NoteSlot } from '../log/entry.ts';
 import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary, summaryFraming } from './summary-message.ts';

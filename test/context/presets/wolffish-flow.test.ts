@@ -5,7 +5,7 @@ import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { projectView } from '../../../src/context/view/project-view.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
-import { readableEntries } from '../../../src/context/plan/summary-sizes.ts';
+import { readableEntries } from '../../../src/context/summary/transcript.ts';
 import { toolWaves } from '../../../src/workflows/steps.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
