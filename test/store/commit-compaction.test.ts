@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { countNextRequest } from '../../src/activities/compaction/plan-compaction.ts';
+import { addMeasurements } from '../../src/context/log/measurements.ts';
+import { budgetFor, countRequest } from '../../src/context/policy/budget.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
 import { commitCompaction, replanCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { getCompaction } from '../../src/store/compactions/compactions.ts';
@@ -98,7 +99,11 @@ describe('commitCompaction', () => {
 
   it('R3, P34 forgets usage that was reported before', async () => {
     const turn = await turnWithSteps(sql);
-    const next = async () => countNextRequest({ ...(await readFitCheck(sql, turn)), policy: PI_POLICY });
+    const next = async () => {
+      const check = await readFitCheck(sql, turn);
+      const budget = budgetFor(PI_POLICY, check.modelLimits);
+      return countRequest({ ...check, policy: PI_POLICY, budget, request: addMeasurements(check.view, check.fixed) });
+    };
     expect((await readFitCheck(sql, turn)).reported).not.toBeNull();
     expect((await next()).tokens).toBeGreaterThan(120);
     await compact(sql, turn);

@@ -1,4 +1,4 @@
-import { countNextRequest, readFit } from '../../../src/activities/compaction/plan-compaction.ts';
+import { readFit } from '../../../src/activities/compaction/plan-compaction.ts';
 import type { TurnReference } from '../../../src/turn/turn-reference.ts';
 import type { BenchStack } from '../bench-stack.ts';
 import type { Figure } from '../figures.ts';
@@ -16,7 +16,8 @@ export async function measureCheck(
   await widenWindows(stack, [small, large]);
   const reads = await countReads(stack.connections.databaseUrl);
   const check = async (turn: TurnReference): Promise<void> => {
-    if (countNextRequest(await readFit(reads.database, turn)).isDue) throw new TypeError('nothing is to be compacted');
+    const { counted } = await readFit(reads.database, turn);
+    if (counted.isDue) throw new TypeError('nothing is to be compacted');
   };
   try {
     const smallTimes: number[] = [];

@@ -12,7 +12,6 @@ import type { CompactionPlan, PlanResult } from '../../context/plan/plan.ts';
 import { untilAborted } from '../../models/protocols/until-aborted.ts';
 import { readOriginals } from '../../store/compactions/originals.ts';
 import { readPreviousSummary, NO_HOOK } from '../../store/compactions/compactions.ts';
-import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import { recordEvent, recordEventOnce } from '../../store/log/events.ts';
 import { countHooksAsked } from '../../store/turns/activity-failures.ts';
 import type { HookData } from '../../store/compactions/compactions.ts';
@@ -25,6 +24,7 @@ import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { checkView, resumePlan, storeDuePlan } from './compact-context.ts';
 import type { CheckedContext, DuePlan } from './compact-context.ts';
 import { makePlan, readFit } from './plan-compaction.ts';
+import type { CountedFit } from './plan-compaction.ts';
 import { declineCompaction } from '../../store/messages/waiting.ts';
 import { keepLedger } from './finished-summary.ts';
 
@@ -62,7 +62,7 @@ type HookedPlan =
   | { readonly cancelled: false; readonly plan: CompactionPlan; readonly hook: HookData };
 
 interface Pass extends DuePlan {
-  readonly check: FitCheck;
+  readonly check: CountedFit;
   readonly execution: Execution;
   /** Plans again with another first entry that stays. */
   readonly planFrom: (sequence: number) => Promise<PlanResult>;

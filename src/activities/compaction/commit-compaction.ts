@@ -16,7 +16,7 @@ import { getCompaction } from '../../store/compactions/compactions.ts';
 import { readSummaryText } from '../../store/compactions/summaries.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
-import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import type { PlanSource } from '../../store/compactions/fit-check.ts';
 import type { Transaction } from '../../store/database/database.ts';
 import { newId } from '../../store/database/ids.ts';
 import { newContent } from '../../store/log/entries.ts';
@@ -33,11 +33,12 @@ import { limitNotes, reachedLimit } from '../turn/check-limits.ts';
 import { finishCompaction } from './finished-summary.ts';
 import type { FinishedCompaction } from './finished-summary.ts';
 import { describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
+import type { CountedFit } from './plan-compaction.ts';
 
 interface CommitState {
   readonly turn: TurnReference;
   readonly compaction: CompactionRow;
-  readonly check: FitCheck;
+  readonly check: CountedFit;
   readonly source: PlanSource;
 }
 
@@ -75,14 +76,13 @@ async function commit(
   const readable = parts.filter((part) => part.part.kind !== 'flush');
   if (readable.some((part) => part.state !== 'written')) return planWeaker(dependencies, state, 'summary_failed');
   const { snapshot } = await readSnapshot(database, turn.turnId);
-  const budget = budgetFor(check.policy, check.modelLimits);
+  const { budget } = check;
   const done = await finishCompaction(dependencies, {
     turn,
     compaction,
     parts: readable,
     check,
     source,
-    budget,
     snapshot,
   });
   const verdict = judgeCompaction({
@@ -211,8 +211,7 @@ async function planWeaker(
     return { kind: 'planned', planned: describePlan(next) };
   }
   const result = afterLastForm(compaction, check);
-  const budget = budgetFor(check.policy, check.modelLimits);
-  const { fixed, calibration } = check;
+  const { fixed, calibration, budget } = check;
   const exhausted = result.kind === 'exhausted' ? breakdownWindow({ ...source, fixed, calibration, budget }) : null;
   await endCompaction(database, { turn, compactionId, status: 'failed', failure, exhausted });
   return result;
@@ -221,9 +220,9 @@ async function planWeaker(
 /** No weaker form exists. */
 function afterLastForm(
   { reason, tokensBefore }: CompactionRow,
-  { policy, modelLimits, headEntryId }: FitCheck,
+  { budget, headEntryId }: CountedFit,
 ): CommitCompactionResult {
-  return mayGoOn(reason, tokensBefore, budgetFor(policy, modelLimits))
+  return mayGoOn(reason, tokensBefore, budget)
     ? { kind: 'committed', view: { headEntryId, tokens: tokensBefore } }
     : { kind: 'exhausted' };
 }

@@ -1,14 +1,13 @@
-import { budgetFor, checkFigures, mayGoOn, passReason } from '../../context/policy/budget.ts';
+import { checkFigures, mayGoOn, passReason } from '../../context/policy/budget.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { estimateTokens } from '../../context/log/estimate.ts';
 import { toolsIn } from '../../context/view/system-text.ts';
-import { addMeasurements, characterCount } from '../../context/log/measurements.ts';
-import type { CompactionPlan, CompactionReason, CountedRequest } from '../../context/plan/plan.ts';
+import { characterCount } from '../../context/log/measurements.ts';
+import type { CompactionPlan, CompactionReason } from '../../context/plan/plan.ts';
 import { getCompaction, storePlan } from '../../store/compactions/compactions.ts';
 import type { HookData } from '../../store/compactions/compactions.ts';
 import { recordEventOnce } from '../../store/log/events.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
-import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import type { PlanSource } from '../../store/compactions/fit-check.ts';
 import { newId } from '../../store/database/ids.ts';
 import { StoreError } from '../../store/database/errors.ts';
 import { declineCompaction } from '../../store/messages/waiting.ts';
@@ -19,7 +18,8 @@ import { checkLimits, noteLimits } from '../turn/check-limits.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { giveUpSmallFallback } from '../model/call-result.ts';
-import { countNextRequest, describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
+import { describePlan, logStarted, makePlan, readFit } from './plan-compaction.ts';
+import type { CountedFit } from './plan-compaction.ts';
 
 /**
  * The check before every model call, and for some presets after the last one: one query if nothing is to do. Waiting steering messages
@@ -74,7 +74,7 @@ const UNCHANGED: PreparedStep = { changed: false, taken: 0, limit: null };
 async function prepareStep(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
-  check: FitCheck,
+  check: CountedFit,
   { runId }: Execution,
 ): Promise<PreparedStep> {
   const { turn, callNumber } = input;
@@ -90,7 +90,7 @@ async function prepareStep(
 async function checkAndPlan(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
-  check: FitCheck,
+  check: CountedFit,
 ): Promise<CompactContextResult> {
   const view = await checkView(dependencies, input, check);
   if (view.kind !== 'due') return view;
@@ -101,16 +101,15 @@ async function checkAndPlan(
 export async function checkView(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
-  check: FitCheck,
+  check: CountedFit,
 ): Promise<Exclude<CheckedContext, { kind: 'planned' }> | DuePlan> {
   const { database } = dependencies;
   const { turn, callNumber, turnIsOver = false } = input;
   const forced = input.forced ?? (check.compactRequests.length > 0 ? 'manual' : null);
-  const tokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
+  const { tokens } = check;
   const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;
-  const counted = countNextRequest(check);
-  const reason = passReason({ forced, turnIsOver, policy: check.policy, counted });
-  logDecision(dependencies, input, { check, counted, reason });
+  const reason = passReason({ forced, turnIsOver, policy: check.policy, counted: check.counted });
+  logDecision(dependencies, input, check, reason);
   if (reason === null) return fits;
   const source = await readPlanSource(database, turn);
   const result = await makePlan(dependencies, turn, { check, source, reason, turnIsOver });
@@ -119,7 +118,7 @@ export async function checkView(
     const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
     await declineCompaction(database, turn, { requests: check.compactRequests, reason: declined, tokens });
   }
-  if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, budgetFor(check.policy, check.modelLimits))) {
+  if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, check.budget)) {
     return forced === 'manual' ? { ...fits, declined: true } : fits;
   }
   if (await giveUpSmallFallback(dependencies, input)) return fits;
@@ -141,7 +140,7 @@ async function declineEmpty({ database }: ActivityDependencies, turn: TurnRefere
  */
 export async function resumePlan(
   { database }: ActivityDependencies,
-  { plannedCompactionId: compactionId, headEntryId }: FitCheck,
+  { plannedCompactionId: compactionId, headEntryId }: CountedFit,
 ): Promise<PlannedCompaction | null> {
   if (compactionId === null) return null;
   const compaction = await getCompaction(database, compactionId);
@@ -154,15 +153,15 @@ export async function resumePlan(
 function logDecision(
   { logger }: ActivityDependencies,
   { turn, callNumber, forced }: CompactContextInput,
-  of: { readonly check: FitCheck; readonly counted: CountedRequest; readonly reason: CompactionReason | null },
+  check: CountedFit,
+  reason: CompactionReason | null,
 ): void {
-  const { check, counted, reason } = of;
   logger.debug(
     {
       conversationId: turn.conversationId,
       turnId: turn.turnId,
       callNumber,
-      ...checkFigures(counted, budgetFor(check.policy, check.modelLimits)),
+      ...checkFigures(check.counted, check.budget),
       messages: check.view.frames,
       systemCharacters: characterCount(check.fixed),
       tools: toolsIn(check.fixed),
@@ -176,7 +175,7 @@ function logDecision(
 export async function storeDuePlan(
   dependencies: ActivityDependencies,
   { turn, callNumber }: CompactContextInput,
-  check: FitCheck,
+  check: CountedFit,
   { source, plan, reason, hook }: DuePlan & { readonly hook?: HookData },
 ): Promise<CheckedContext> {
   const { compaction } = await storePlan(dependencies.database, {
@@ -187,7 +186,7 @@ export async function storeDuePlan(
     reason,
     preset: check.policy.name,
     headEntryId: source.headEntryId,
-    figures: checkFigures(countNextRequest(check), budgetFor(check.policy, check.modelLimits)),
+    figures: checkFigures(check.counted, check.budget),
     ...definedOf({ hook }),
   });
   logStarted(dependencies, compaction);

@@ -1,4 +1,4 @@
-import type { Budget, PlanPart, CompactionPlan } from '../../context/plan/plan.ts';
+import type { PlanPart, CompactionPlan } from '../../context/plan/plan.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import {
   extendFileLists,
@@ -13,7 +13,8 @@ import type { FinishedView } from '../../context/summary/whole-summary.ts';
 import type { PartRow } from '../../store/compactions/compaction-parts.ts';
 import type { CompactionRow } from '../../store/compactions/compactions.ts';
 import type { NewSummary } from '../../store/compactions/commit-compaction.ts';
-import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts';
+import type { PlanSource } from '../../store/compactions/fit-check.ts';
+import type { CountedFit } from './plan-compaction.ts';
 import { readPreviousSummary } from '../../store/compactions/compactions.ts';
 import { readCallsOf, readResultsOf } from '../../store/compactions/originals.ts';
 import type { OriginalsRange } from '../../store/compactions/originals.ts';
@@ -37,15 +38,14 @@ export async function finishCompaction(
     readonly turn: TurnReference;
     readonly compaction: CompactionRow;
     readonly parts: readonly PartRow[];
-    readonly check: FitCheck;
+    readonly check: CountedFit;
     readonly source: PlanSource;
-    readonly budget: Budget;
     readonly snapshot: AgentSnapshot;
   },
 ): Promise<FinishedCompaction> {
-  const { turn, compaction, parts, check, source, budget, snapshot } = of;
+  const { turn, compaction, parts, check, source, snapshot } = of;
   const { plan, compactionId } = compaction;
-  const { policy, calibration } = check;
+  const { policy, calibration, budget } = check;
   const previous = parts.length === 0 ? null : await readPreviousSummary(database, compaction.previousCompactionId);
   const { conversationId } = turn;
   const { headEntryId } = source;

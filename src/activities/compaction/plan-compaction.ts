@@ -1,8 +1,9 @@
-import { anchoredCalibration } from '../../context/log/estimate.ts';
+import { anchoredCalibration, estimateTokens } from '../../context/log/estimate.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
 import { budgetFor, countRequest } from '../../context/policy/budget.ts';
 import { planCompaction } from '../../context/plan/plan-compaction.ts';
 import type {
+  Budget,
   CompactionForm,
   CompactionPlan,
   CompactionReason,
@@ -24,24 +25,12 @@ import type { PlannedCompaction } from '../../turn/activity-values.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 
-/** The next request as the turn's policy counts it. */
-export function countNextRequest(check: FitCheck): CountedRequest {
-  const budget = budgetFor(check.policy, check.modelLimits);
-  return countRequest({
-    policy: check.policy,
-    budget,
-    request: addMeasurements(check.view, check.fixed),
-    calibration: check.calibration,
-    reported: check.reported,
-  });
-}
-
 /** Plans from stored sizes. `form` asks for that form instead of the strongest. */
 export async function makePlan(
   { database, reducers, logger }: ActivityDependencies,
   turn: TurnReference,
   wish: {
-    readonly check: FitCheck;
+    readonly check: CountedFit;
     readonly source: PlanSource;
     readonly reason: CompactionReason;
     readonly form?: CompactionForm;
@@ -54,7 +43,7 @@ export async function makePlan(
   const { snapshot } = await readSnapshot(database, turn.turnId);
   return planCompaction({
     policy: check.policy,
-    budget: budgetFor(check.policy, check.modelLimits),
+    budget: check.budget,
     calibration: check.calibration,
     summarizer: snapshot.summarizer.limits,
     fixed: check.fixed,
@@ -63,7 +52,7 @@ export async function makePlan(
     operations: source.operations,
     turnId: turn.turnId,
     reason,
-    counted: countNextRequest(check),
+    counted: check.counted,
     turnIsOver,
     ...(isRepeated && { recoveries: await countRecoveries(database, turn) }),
     recall: snapshot.tools.some((tool) => tool.name === RECALL_OPEN),
@@ -141,9 +130,21 @@ function partLabel(part: CompactionPlan['parts'][number], plan: CompactionPlan):
   return `${range} · part ${part.number} of ${plan.parts.length} · ${count.format(part.inputTokens)} tokens → ≤ ${count.format(part.maximumOutput)}`;
 }
 
-/** The fit check, with the calibration of the provider's newest count. */
-export async function readFit(database: Database, turn: TurnReference): Promise<FitCheck> {
+/** The fit check, with the numbers in force and the next request as the turn's policy counts it. */
+export interface CountedFit extends FitCheck {
+  readonly budget: Budget;
+  readonly counted: CountedRequest;
+  /** Of the whole request, by the calibrated estimate. */
+  readonly tokens: number;
+}
+
+/** Estimates by the calibration of the provider's newest count. */
+export async function readFit(database: Database, turn: TurnReference): Promise<CountedFit> {
   const check = await readFitCheck(database, turn);
+  const { policy, reported } = check;
   const request = addMeasurements(check.view, check.fixed);
-  return { ...check, calibration: anchoredCalibration(check.calibration, request, check.reported) };
+  const calibration = anchoredCalibration(check.calibration, request, reported);
+  const budget = budgetFor(policy, check.modelLimits);
+  const counted = countRequest({ policy, budget, request, calibration, reported });
+  return { ...check, calibration, budget, counted, tokens: estimateTokens(request, calibration) };
 }

@@ -1,5 +1,5 @@
 import { budgetFor } from '../../context/policy/budget.ts';
-import { calibrate, observationOf, estimateTokens } from '../../context/log/estimate.ts';
+import { calibrate, observationOf } from '../../context/log/estimate.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { measuringContent } from '../../context/log/measure.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
@@ -86,7 +86,7 @@ export async function callModel(
   // An attempt whose result was lost gave the model up. The window of the next model is not checked yet.
   if (givenUp.at(-1)?.callNumber === input.callNumber) return describeFallback(snapshot);
   requireProvider(dependencies, provider);
-  const estimatedTokens = estimateTokens(addMeasurements(check.view, check.fixed), check.calibration);
+  const { tokens: estimatedTokens } = check;
   const { conversationId } = input.turn;
   const call = { ...queued, provider, conversationId, tokens: estimatedTokens };
   const permit = await dependencies.modelPermits.acquire(call);

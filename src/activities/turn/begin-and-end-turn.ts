@@ -7,7 +7,6 @@ import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { newId } from '../../store/database/ids.ts';
 import { readLearnedLimits } from '../../store/providers/model-facts.ts';
 import { isStopWaiting, readWaiting } from '../../store/messages/waiting.ts';
-import * as store from '../../store/turns/turns.ts';
 import type {
   BeginTurnInput,
   BeginTurnResult,
@@ -31,16 +30,15 @@ import type { ConversationSettings } from '../../store/messages/messages.ts';
 import { LackedHere } from '../runtime/failures.ts';
 import { newText } from '../../store/log/entries.ts';
 import { estimateTokens } from '../../context/log/estimate.ts';
-import { addMeasurements } from '../../context/log/measurements.ts';
-import { budgetFor } from '../../context/policy/budget.ts';
 import { breakdownWindow } from '../../context/view/view-arrangement.ts';
 import { readPlanSource } from '../../store/compactions/fit-check.ts';
-import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import { StoreError } from '../../store/database/errors.ts';
 import { endTurn as storeEnd } from '../../store/turns/end-turn.ts';
 import type { ContextUsage } from '../../store/turns/open-work.ts';
 import { explainOutcome } from '../../turn/explain-outcome.ts';
 import { readFit } from '../compaction/plan-compaction.ts';
+import type { CountedFit } from '../compaction/plan-compaction.ts';
+import * as store from '../../store/turns/turns.ts';
 
 const RESUME_NOTE = `${LINES.resumed}\nThe last turn ended before the task was done. The user lets you go on: continue the task where it ended, without repeating what is done.`;
 
@@ -201,7 +199,10 @@ export async function endTurn(dependencies: ActivityDependencies, input: EndTurn
 }
 
 /** `null` if an earlier attempt ended the turn, or if nothing was said. */
-async function readFitOfOpenTurn({ database }: ActivityDependencies, { turn }: EndTurnInput): Promise<FitCheck | null> {
+async function readFitOfOpenTurn(
+  { database }: ActivityDependencies,
+  { turn }: EndTurnInput,
+): Promise<CountedFit | null> {
   try {
     return await readFit(database, turn);
   } catch (error) {
@@ -210,8 +211,7 @@ async function readFitOfOpenTurn({ database }: ActivityDependencies, { turn }: E
   }
 }
 
-function contextUsageOf({ view, fixed, calibration, reported }: FitCheck): ContextUsage {
-  const contextTokens = estimateTokens(addMeasurements(view, fixed), calibration);
+function contextUsageOf({ tokens: contextTokens, calibration, reported }: CountedFit): ContextUsage {
   if (reported === null) return { contextTokens, usageTokens: null, trailingTokens: contextTokens };
   return {
     contextTokens,
@@ -223,17 +223,10 @@ function contextUsageOf({ view, fixed, calibration, reported }: FitCheck): Conte
 async function breakdownFor(
   { database }: ActivityDependencies,
   { turn }: EndTurnInput,
-  check: FitCheck,
+  { fixed, calibration, budget }: CountedFit,
 ): Promise<WindowBreakdown> {
   const source = await readPlanSource(database, turn);
-  return breakdownWindow({
-    fixed: check.fixed,
-    entries: source.entries,
-    summary: source.summary,
-    operations: source.operations,
-    calibration: check.calibration,
-    budget: budgetFor(check.policy, check.modelLimits),
-  });
+  return breakdownWindow({ ...source, fixed, calibration, budget });
 }
 
 /** Only reads, so a look that is repeated after a crash returns the same. */
