@@ -77,7 +77,7 @@ export const HOSTILE: readonly [string, [string, string, string?, Record<string,
   ],
 ];
 
-const RESPONSE = `resp_${newId().replaceAll('-', '')}_${newId().replaceAll('-', '')}`;
+const RESPONSE = `resp_${newId()}_${newId()}`;
 const CREATE = { model: 'default', input: 'Say no' };
 const CALL_GONE = { type: 'function_call_output', call_id: 'call_1', output: 'x' };
 const MCP_CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call' };

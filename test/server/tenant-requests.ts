@@ -95,7 +95,7 @@ const TOOL_ARGUMENTS = { text: 'Say more', query: 'heron', decision: 'approve', 
 export function otherRequests(ids: Readonly<Record<string, string>>, own: string): readonly Request[] {
   const { conversationId = '', messageId = '', entryId = '', memoryId = '', compactionId, deliveryId } = ids;
   const call = `${conversationId}/1.1.0`;
-  const named = `${conversationId}_${messageId}`.replaceAll('-', '');
+  const named = `${conversationId}_${messageId}`;
   const previous = { previous_response_id: `resp_${named}` };
   const continued = { conversation: conversationId };
   const inside = {

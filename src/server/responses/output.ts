@@ -18,7 +18,7 @@ export type OutputItem =
 
 type ToolCallItem = ReturnType<typeof toolCallItem>;
 
-const ID = /^(?<kind>[a-z]+)_(?<conversation>[0-9a-f]{32})_(?<message>[0-9a-f]{32})(?:_[\w.]+)?$/u;
+const ID = /^(?<kind>[a-z]+)_(?<conversationId>[0-9a-f-]{36})_(?<messageId>[0-9a-f-]{36})(?:_[\w.-]+)?$/u;
 
 /** @param name of an item in its response */
 export function idOf(
@@ -26,18 +26,14 @@ export function idOf(
   { conversationId, messageId }: ResponseReference,
   ...name: string[]
 ): string {
-  return [kind, ...[conversationId, messageId, ...name].map((part) => part.replaceAll('-', ''))].join('_');
+  return [kind, conversationId, messageId, ...name].join('_');
 }
 
 /** The response that an id names, or whose item it names; `null`: it is no id of this door. */
 export function readId(id: string): (ResponseReference & { readonly isResponse: boolean }) | null {
-  const { kind, conversation, message } = ID.exec(id)?.groups ?? {};
-  if (conversation === undefined || message === undefined) return null;
-  return { conversationId: uuidOf(conversation), messageId: uuidOf(message), isResponse: kind === 'resp' };
-}
-
-function uuidOf(hex: string): string {
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');
+  const { kind, conversationId, messageId } = ID.exec(id)?.groups ?? {};
+  if (conversationId === undefined || messageId === undefined) return null;
+  return { conversationId, messageId, isResponse: kind === 'resp' };
 }
 
 /**
@@ -107,7 +103,7 @@ export class TurnOutput {
   /** By index; `null`: it is not done, or a dead worker left it. */
   readonly #items: (OutputItem | null)[] = [];
   /** Messages and reasoning that are being written. */
-  readonly #writing = new Map<Kind, { readonly id: string; readonly index: number; text: string }>();
+  readonly #writing = new Map<Kind, { readonly id: string; readonly index: number; readonly text: string }>();
   /** Calls that run, by number and index. */
   readonly #running = new Map<string, { readonly index: number; readonly item: ToolCallItem }>();
   readonly #ids = new Set<string>();
@@ -133,7 +129,7 @@ export class TurnOutput {
   /** An answer or a result that is in the log. */
   stored(entry: Pick<OpenedEntry, 'kind' | 'callNumber' | 'callIndex' | 'content' | 'isError'>): ResponseEvent[] {
     const { kind, callNumber, callIndex, content, isError } = entry;
-    if (kind === 'assistant') return [...this.#answer(callNumber ?? 0, content), ...this.#calls(callNumber, content)];
+    if (kind === 'assistant') return this.#answer(callNumber ?? 0, content);
     const name = `${callNumber}.${callIndex}`;
     const call = kind === 'tool_result' ? this.#running.get(name) : undefined;
     if (call === undefined) return [];
@@ -150,14 +146,12 @@ export class TurnOutput {
 
   /** What was begun and does not end any more. */
   end(): ResponseEvent[] {
-    const calls = [...this.#running.values()];
-    return [
-      ...this.#abandon(),
-      ...calls.map(({ index, item }) => this.#done(index, { ...item, status: 'incomplete' })),
-    ];
+    const running = [...this.#running.values()];
+    const ends = running.map(({ index, item }) => this.#done(index, { ...item, status: 'incomplete' }));
+    return [...this.#begin(this.#call, this.#attempt), ...ends];
   }
 
-  /** What of the answer was not shown yet, and its end. */
+  /** What of the answer was not shown yet, its end, and its calls. */
   #answer(callNumber: number, content: readonly ContentPart[]): ResponseEvent[] {
     const events = callNumber === this.#call ? [] : this.#begin(callNumber, 0);
     for (const kind of ['thinking', 'text'] as const) {
@@ -167,55 +161,42 @@ export class TurnOutput {
       if (rest !== '') events.push(...this.#write(kind, rest));
       events.push(...this.#close(kind, 'completed'));
     }
-    return events;
-  }
-
-  #calls(callNumber: number | null, content: readonly ContentPart[]): ResponseEvent[] {
-    return content.flatMap((part) => {
-      if (part.type !== 'tool_call') return [];
+    for (const part of content) {
+      if (part.type !== 'tool_call') continue;
       const name = `${callNumber}.${part.index}`;
       const item = toolCallItem(idOf('tc', this.#of, name), part);
       const index = this.#items.push(null) - 1;
       this.#running.set(name, { index, item });
-      return [{ type: 'response.output_item.added', output_index: index, item }];
-    });
+      events.push({ type: 'response.output_item.added', output_index: index, item });
+    }
+    return events;
   }
 
   #begin(callNumber: number, attempt: number): ResponseEvent[] {
     this.#call = callNumber;
     this.#attempt = attempt;
-    return this.#abandon();
-  }
-
-  #abandon(): ResponseEvent[] {
     return [...this.#close('thinking', 'incomplete'), ...this.#close('text', 'incomplete')];
   }
 
   #write(kind: Kind, text: string): ResponseEvent[] {
-    const { events, place, more } = FORMS[kind];
-    const added = this.#writing.has(kind) ? [] : this.#open(kind);
-    const writing = this.#writing.get(kind);
-    if (writing === undefined) return added;
-    writing.text += text;
-    const at = { item_id: writing.id, output_index: writing.index, ...place };
-    return [...added, { type: `${events.text}.delta`, ...at, delta: text, ...more }];
+    const { id: prefix, events, place, more, part, item } = FORMS[kind];
+    const written = this.#writing.get(kind);
+    const { id, index } = written ?? this.#place(prefix);
+    this.#writing.set(kind, { id, index, text: (written?.text ?? '') + text });
+    const at = { item_id: id, output_index: index, ...place };
+    const delta = { type: `${events.text}.delta`, ...at, delta: text, ...more };
+    if (written !== undefined) return [delta];
+    const begun = { ...item([]), id, status: 'in_progress' };
+    const added = { type: 'response.output_item.added', output_index: index, item: begun };
+    return [added, { type: `${events.part}.added`, ...at, part: part('') }, delta];
   }
 
-  #open(kind: Kind): ResponseEvent[] {
-    const { id: prefix, events, place, part, item } = FORMS[kind];
+  #place(prefix: 'msg' | 'rs') {
     const index = this.#items.push(null) - 1;
     const first = idOf(prefix, this.#of, String(this.#call));
     const id = this.#ids.has(first) ? `${first}.${index}` : first;
     this.#ids.add(id);
-    this.#writing.set(kind, { id, index, text: '' });
-    return [
-      {
-        type: 'response.output_item.added',
-        output_index: index,
-        item: { ...item([]), id, status: 'in_progress' },
-      },
-      { type: `${events.part}.added`, item_id: id, output_index: index, ...place, part: part('') },
-    ];
+    return { id, index };
   }
 
   #close(kind: Kind, status: 'completed' | 'incomplete'): ResponseEvent[] {

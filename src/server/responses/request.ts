@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonForm } from '../../client/answer-form.ts';
-import { exactly, issuesOf } from '../../client/arguments.ts';
+import { exactly } from '../../client/arguments.ts';
 import type { MessagePart } from '../../client/arguments.ts';
 import { checked, refused } from '../arguments.ts';
 import { readId } from './output.ts';
@@ -34,7 +34,44 @@ export const UNUSED = {
   prompt_cache_retention: null,
 } as const;
 
-const item = z.looseObject({ type: z.string().optional(), id: z.string().nullish() });
+const DATA = /^data:(?<mediaType>[^;,]+)(?:;[^;,]+)*;base64,(?<data>.*)$/su;
+const inline = z
+  .string()
+  .regex(DATA, 'is an address: send pictures and files as data:<media type>;base64,<data>')
+  .transform((url) => ({ mediaType: '', data: '', ...DATA.exec(url)?.groups }));
+/** What clients send beside an image or a file, and what is of no effect here. */
+const besides = { detail: z.string().nullish(), file_id: z.null().optional() };
+const part = z.discriminatedUnion('type', [
+  exactly({ type: z.literal('input_text'), text: z.string() }).transform(({ text }): MessagePart => ({
+    type: 'text',
+    text,
+  })),
+  exactly({ type: z.literal('input_image'), image_url: inline, ...besides }).transform(
+    ({ image_url: { data } }): MessagePart => ({ type: 'image', data }),
+  ),
+  exactly({
+    type: z.literal('input_file'),
+    filename: z.string().default('file'),
+    file_data: inline,
+    ...besides,
+  }).transform(({ filename: name, file_data: file }): MessagePart => ({ type: 'file', name, ...file })),
+]);
+const error = 'is no message of the user: continue with previous_response_id, conversation, or items of this server';
+/** The one item that a request may bring. */
+const userMessage = exactly({
+  type: z.literal('message', { error }).optional(),
+  role: z.literal('user', { error }),
+  id: z.string().nullish(),
+  status: z.string().nullish(),
+  content: z.preprocess(
+    (given) => (typeof given === 'string' ? [{ type: 'input_text', text: given }] : given),
+    z.array(part),
+  ),
+});
+/** `null`: what the conversation holds already. */
+const newItems = exactly({ input: z.array(userMessage.nullable()) });
+
+const item = z.looseObject({ id: z.string().nullish() });
 const conversation = z.union([z.uuid(), z.object({ id: z.uuid() }).transform(({ id }) => id)], {
   error: 'is no conversation of this server',
 });
@@ -63,14 +100,10 @@ const fields = exactly({
   stream_options: z.unknown().optional(),
 });
 
-export interface Asked extends Omit<z.output<typeof fields>, 'input'> {
-  /** The conversation that it goes on with, and the response with which that must end (`null`: any); `null`: a new one. */
-  readonly continued: { readonly conversationId: string; readonly messageId: string | null } | null;
-  readonly content: readonly MessagePart[];
-}
+export type Asked = ReturnType<typeof readRequest>;
 
-/** @throws RequestError `invalid_argument` */
-export function readRequest(body: Readonly<Record<string, unknown>>): Asked {
+/** `continued`: after which response (`null`: any); `null`: a new conversation. @throws RequestError `invalid_argument` */
+export function readRequest(body: Readonly<Record<string, unknown>>) {
   for (const [field, value] of Object.entries(DECIDED)) {
     const given = body[field];
     if (given == null || JSON.stringify(given) === JSON.stringify(value)) continue;
@@ -88,12 +121,12 @@ export function readRequest(body: Readonly<Record<string, unknown>>): Asked {
     ...(named == null ? [] : [{ conversationId: named, messageId: null }]),
     ...items.slice(ownItem, ownItem + 1).flatMap(({ id }) => readId(String(id)) ?? []),
   ];
-  if (places.length > 1) throw refusedInput('goes on in two ways: previous_response_id, conversation or own items');
-  return {
-    ...asked,
-    continued: places[0] ?? null,
-    content: items.flatMap((each, place) => (place > ownItem ? contentOf(each, place) : [])),
-  };
+  if (places.length > 1) {
+    const message = 'goes on in two ways: previous_response_id, conversation or own items';
+    throw refused([{ field: 'input', message }]);
+  }
+  const sent = checked(newItems, { input: items.map((each, place) => (place > ownItem ? each : null)) });
+  return { ...asked, continued: places[0] ?? null, content: sent.input.flatMap((message) => message?.content ?? []) };
 }
 
 /** @throws RequestError `invalid_argument` */
@@ -101,53 +134,4 @@ export function readResponseId(id: string, field: string): ResponseReference {
   const reference = readId(id);
   if (reference?.isResponse !== true) throw refused([{ field, message: 'is no id of a response of this server' }]);
   return reference;
-}
-
-const DATA = /^data:(?<mediaType>[^;,]+)(?:;[^;,]+)*;base64,(?<data>.*)$/su;
-
-/** What clients send beside an image or a file, and what is of no effect here. */
-const besides = { detail: z.string().nullish(), file_id: z.null().optional() };
-const part = z.discriminatedUnion('type', [
-  exactly({ type: z.literal('input_text'), text: z.string() }),
-  exactly({ type: z.literal('input_image'), image_url: z.string(), ...besides }),
-  exactly({ type: z.literal('input_file'), filename: z.string().default('file'), file_data: z.string(), ...besides }),
-]);
-const ofUser = z.looseObject({ role: z.literal('user') });
-
-/** A message of the user, the one item that a request may bring. */
-const inputMessage = exactly({
-  type: z.literal('message').optional(),
-  role: z.literal('user'),
-  id: z.string().nullish(),
-  status: z.string().nullish(),
-  content: z.union([z.string().transform((text) => [{ type: 'input_text' as const, text }]), z.array(part)]),
-});
-
-/** @throws RequestError `invalid_argument` for what is no message of the user */
-function contentOf(given: unknown, place: number): MessagePart[] {
-  const { data, error } = inputMessage.safeParse(given);
-  if (data !== undefined) return data.content.map(toPart);
-  if (ofUser.safeParse(given).success) {
-    const within = (path: readonly PropertyKey[]): string => ['input', place, ...path].map(String).join('.');
-    throw refused(issuesOf(error).map(({ path, message }) => ({ field: within(path), message })));
-  }
-  throw refusedInput(
-    'holds what is no message of the user: continue with previous_response_id, conversation, or items of this server',
-  );
-}
-
-function toPart(given: z.output<typeof part>): MessagePart {
-  if (given.type === 'input_text') return { type: 'text', text: given.text };
-  const url = given.type === 'input_image' ? given.image_url : given.file_data;
-  const { mediaType, data } = DATA.exec(url)?.groups ?? {};
-  if (mediaType === undefined || data === undefined) {
-    throw refusedInput('holds an address: send pictures and files as data:<media type>;base64,<data>');
-  }
-  return given.type === 'input_image'
-    ? { type: 'image', data }
-    : { type: 'file', mediaType, name: given.filename, data };
-}
-
-export function refusedInput(message: string) {
-  return refused([{ field: 'input', message }]);
 }

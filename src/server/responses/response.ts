@@ -2,16 +2,14 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
-import type { Conversation, EndedTurn, ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
+import type { Conversation, ListedEntry, TimelineEvent, TurnSummary } from '../../client/types.ts';
 import { newId, timeOfId } from '../../store/database/ids.ts';
 import { refused } from '../arguments.ts';
 import { RequestError } from '../problem.ts';
 import { compactionItem, decisionItem, idOf, TurnOutput } from './output.ts';
 import type { OutputItem, ResponseEvent, ResponseReference } from './output.ts';
-import { DECIDED, INCLUDE_SUMMARIES, refusedInput, UNUSED } from './request.ts';
+import { DECIDED, INCLUDE_SUMMARIES, UNUSED } from './request.ts';
 import type { Asked } from './request.ts';
-
-type Continued = NonNullable<Asked['continued']>;
 
 /** By reason, else by outcome. */
 const STATUS: Readonly<Record<string, string>> = {
@@ -40,24 +38,24 @@ export class StoredResponse {
 
   /** Items of a turn that goes on: the calls that wait for a person. */
   async read() {
-    // In this order a turn that ends between the two has ended.
-    const conversation = await this.#conversation();
-    const turn = await endedTurn(this.#client, this.#of);
+    const standing = await standingOf(this.#client, this.#of);
+    const { conversation, turn, status } = standing;
     const output = new TurnOutput(this.#of);
-    if (turn === null) for (const call of conversation.waitingCalls) output.add(decisionItem(this.#of, call));
+    // Those of a queued one are of the turn before it.
+    const waiting = status === 'in_progress' ? conversation.waitingCalls : [];
+    for (const call of waiting) output.add(decisionItem(this.#of, call));
     for (const entry of turn === null ? [] : await this.#entriesOf(turn.turnId)) {
       if (entry.compactionId === null) output.stored(entry);
       else output.add(await this.#compaction(entry.compactionId));
     }
-    output.end();
-    return this.#describe(conversation, turn, output.items);
+    return this.#describe(standing, output.items);
   }
 
   /** Stops the turn; of one that has ended it changes nothing. Without a worker the turn ends when one begins it. */
   async cancel(signal: AbortSignal) {
-    const conversation = await this.#conversation();
-    if ((await endedTurn(this.#client, this.#of)) !== null) return this.read();
-    if (conversation.turn?.endedAt === null && (await this.#openStatus(conversation)) === 'queued') {
+    const { conversation, turn, status } = await standingOf(this.#client, this.#of);
+    if (turn !== null) return this.read();
+    if (status === 'queued' && conversation.turn?.endedAt === null) {
       throw new RequestError('conversation_busy', 'Another turn runs before it: a stop would end that one.');
     }
     await this.#client.conversation.stop({ conversationId: this.#of.conversationId });
@@ -65,23 +63,14 @@ export class StoredResponse {
     return this.read();
   }
 
-  /** Of a message whose turn has not ended: whether the turn that runs took it. */
-  async #openStatus({ conversationId, turn, waitingMessages }: Conversation): Promise<'queued' | 'in_progress'> {
-    if (turn?.endedAt !== null) return 'queued';
-    if (waitingMessages === 0) return 'in_progress';
-    const { items } = await this.#client.log.events({ conversationId, kinds: ['message_taken'] });
-    const isTaken = items.some(({ kind, data }) => kind === 'message_taken' && data.messageId === this.#of.messageId);
-    return isTaken ? 'in_progress' : 'queued';
-  }
-
   /** Events of the turn that takes the message, until it has ended. @param afterSequence the newest event before the message */
   async *events(afterSequence: number, signal: AbortSignal): AsyncGenerator<ResponseEvent> {
     const { conversationId, messageId } = this.#of;
-    const conversation = await this.#conversation();
     const output = new TurnOutput(this.#of);
-    const describe = async () => this.#describe(conversation, await endedTurn(this.#client, this.#of), output.items);
-    yield { type: 'response.created', response: await describe() };
-    yield { type: 'response.in_progress', response: await describe() };
+    const describe = async () => this.#describe(await standingOf(this.#client, this.#of), output.items);
+    const begun = await describe();
+    yield { type: 'response.created', response: begun };
+    yield { type: 'response.in_progress', response: begun };
     let turnId: string | null = null;
     for await (const update of this.#client.conversation.watch({ conversationId, afterSequence, signal })) {
       if (update.type === 'live_text') {
@@ -109,7 +98,7 @@ export class StoredResponse {
       case 'tool_call_finished':
         return output.stored(await this.#client.log.open({ entryId: data.entryId }));
       case 'decision_requested': {
-        const { waitingCalls } = await this.#conversation();
+        const { waitingCalls } = await this.#client.conversation.get({ conversationId: this.#of.conversationId });
         const asks = waitingCalls.find(({ call }) => call.endsWith(`.${data.callNumber}.${data.callIndex}`));
         return asks === undefined ? [] : output.add(decisionItem(this.#of, asks));
       }
@@ -120,10 +109,7 @@ export class StoredResponse {
     }
   }
 
-  /** @param turn the turn that took the message and ended; `null`: it goes on, or none took the message yet */
-  async #describe(conversation: Conversation, turn: EndedTurn | null, output: readonly OutputItem[]) {
-    const ended = turn === null ? null : (STATUS[turn.reason ?? ''] ?? STATUS[turn.outcome] ?? 'failed');
-    const status = ended ?? (await this.#openStatus(conversation));
+  #describe({ conversation, turn, status }: Standing, output: readonly OutputItem[]) {
     const reason = turn?.reason === 'answer_cut' ? 'max_output_tokens' : (turn?.reason ?? turn?.outcome);
     return {
       id: idOf('resp', this.#of),
@@ -144,7 +130,7 @@ export class StoredResponse {
       previous_response_id: this.#asked.previous_response_id ?? null,
       metadata: this.#asked.metadata ?? {},
       background: this.#asked.background ?? false,
-      user: '',
+      user: conversation.user ?? undefined,
     };
   }
 
@@ -153,10 +139,6 @@ export class StoredResponse {
     const summaries = await this.#client.log.summaries({ conversationId: this.#of.conversationId });
     const summary = summaries.find((each) => each.compactionId === compactionId)?.text ?? null;
     return compactionItem(this.#of, compactionId, summary);
-  }
-
-  #conversation(): Promise<Conversation> {
-    return this.#client.conversation.get({ conversationId: this.#of.conversationId });
   }
 
   /** From the newest page back to where the turn begins. */
@@ -178,20 +160,20 @@ export class StoredResponse {
 /** Starts a conversation or sends into one, as a message that begins a turn of its own. */
 export async function createResponse(client: Holdfast, asked: Asked) {
   const { model, user, content, continued } = asked;
-  if (content.length === 0) throw refusedInput('says nothing');
+  if (content.length === 0) throw refused([{ field: 'input', message: 'says nothing' }]);
   const format = asked.text?.format;
   const form = format?.type === 'json_schema' ? { output: format.schema } : {};
   const messageId = newId();
+  const afterEvent = await requireNewest(client, asked);
   if (continued === null) {
     // The first message has the id of its conversation.
     const ids = { conversationId: messageId, startKey: messageId };
     await client.start(content, { agent: model, ...ids, ...form, ...definedOf({ user: user ?? undefined }) });
-    return { of: { conversationId: messageId, messageId }, afterEvent: 0 };
+  } else {
+    const { conversationId } = continued;
+    await client.conversation.send({ conversationId, messageId, content, mode: 'queue', ...form });
   }
-  const { conversationId } = continued;
-  const afterEvent = await requireNewest(client, asked, continued);
-  await client.conversation.send({ conversationId, messageId, content, mode: 'queue', ...form });
-  return { of: { conversationId, messageId }, afterEvent };
+  return { of: { conversationId: continued?.conversationId ?? messageId, messageId }, afterEvent };
 }
 
 /** Compacts a conversation now. No items: there was nothing to compact. */
@@ -202,18 +184,19 @@ export async function compactResponse(client: Holdfast, asked: Asked, signal: Ab
     throw refused([{ field: 'previous_response_id', message }]);
   }
   const { conversationId } = continued;
-  await requireNewest(client, asked, continued);
+  await requireNewest(client, asked);
   const { messageId } = await client.conversation.compact({ conversationId });
   await client.conversation.outcome({ conversationId, messageId, signal });
   const response = new StoredResponse(client, { conversationId, messageId }, { include: [INCLUDE_SUMMARIES] });
-  const { id, created_at, usage, ...compacted } = await response.read();
-  const output = compacted.output.filter(({ type }) => type === 'compaction');
-  const nothing = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
-  return { id, object: 'response.compaction', created_at, output, usage: usage ?? usageOf(nothing) };
+  const { id, created_at, usage, output } = await response.read();
+  const compactions = output.filter(({ type }) => type === 'compaction');
+  return { id, object: 'response.compaction', created_at, output: compactions, usage };
 }
 
-/** @returns its newest event @throws RequestError `invalid_argument`: of another agent or user, or it does not end there */
-async function requireNewest(client: Holdfast, { model, user }: Asked, { conversationId, messageId }: Continued) {
+/** @returns the newest event @throws RequestError `invalid_argument`: of another agent or user, or it does not end there */
+async function requireNewest(client: Holdfast, { model, user, continued }: Asked) {
+  if (continued === null) return 0;
+  const { conversationId, messageId } = continued;
   const { agent, turn, user: own, eventCount } = await client.conversation.get({ conversationId });
   if (agent !== model) throw refused([{ field: 'model', message: `must be ${agent}, as in the conversation` }]);
   if ((user ?? own) !== own) throw refused([{ field: 'user', message: 'must be that of the conversation' }]);
@@ -223,6 +206,25 @@ async function requireNewest(client: Holdfast, { model, user }: Asked, { convers
     throw refused([{ field: 'previous_response_id', message }]);
   }
   return eventCount;
+}
+
+type Standing = Awaited<ReturnType<typeof standingOf>>;
+
+/** @returns `turn`, once it has ended; `null`: it goes on, or none took the message yet */
+async function standingOf(client: Holdfast, of: ResponseReference) {
+  // In this order a turn that ends between the two has ended.
+  const conversation = await client.conversation.get({ conversationId: of.conversationId });
+  const turn = await endedTurn(client, of);
+  if (turn === null) return { conversation, turn, status: await openStatus(client, of, conversation) };
+  return { conversation, turn, status: STATUS[turn.reason ?? ''] ?? STATUS[turn.outcome] ?? 'failed' };
+}
+
+/** Of a message whose turn has not ended: whether the turn that runs took it. */
+async function openStatus(client: Holdfast, of: ResponseReference, { turn, waitingMessages }: Conversation) {
+  if (turn?.endedAt === null && waitingMessages === 0) return 'in_progress';
+  const { items } = await client.log.events({ conversationId: of.conversationId, kinds: ['message_taken'] });
+  const isTaken = items.some(({ kind, data }) => kind === 'message_taken' && data.messageId === of.messageId);
+  return isTaken ? 'in_progress' : 'queued';
 }
 
 /** The turn of a message if it has ended. @throws HoldfastClientError `invalid_argument`, `conversation_not_found` */

@@ -19,10 +19,6 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
     headers.set('content-type', 'application/json');
     return new Response(JSON.stringify(errorOf(error, log)), { status, headers });
   });
-  api.all('/chat/completions', () => {
-    const detail = 'Chat Completions are not served: send the new message alone to POST /v1/responses.';
-    throw new RequestError('route_not_found', detail);
-  });
   for (const path of ['/models', '/responses/*']) api.use(path, admit(parts));
   api.get('/models', (context) => {
     context.var.clientFor('read');
@@ -50,6 +46,12 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
     const of = readResponseId(context.req.param('id'), 'id');
     return context.json(await new StoredResponse(client, of).cancel(context.req.raw.signal));
   });
+  for (const path of ['/chat/completions', '/responses/*']) {
+    api.all(path, ({ req }) => {
+      const detail = `${req.method} ${req.path} is not served: send the new message alone to POST /v1/responses.`;
+      throw new RequestError('route_not_found', detail);
+    });
+  }
   return api;
 }
 
@@ -87,5 +89,5 @@ async function create(context: Context<Admitted>, { access, requireAgent, limits
 function errorOf(error: unknown, log: (error: unknown) => void) {
   const { status, code, detail, next, errors } = problemOf(error, log);
   const type = status < 500 ? 'invalid_request_error' : 'server_error';
-  return { error: { type, code, message: `${detail} ${next}`, param: errors?.[0]?.field ?? '' } };
+  return { error: { type, code, message: `${detail.replace(/\.$/u, '')}. ${next}`, param: errors?.[0]?.field ?? '' } };
 }
