@@ -19,7 +19,9 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
       name: caller.name,
       explain(error) {
         const { code, detail, next } = problemOf(error, parts.log);
-        return `${code}: ${detail} ${next}`;
+        const said = `${code}: ${detail.replace(/\.$/u, '')}.`;
+        // An assistant has tools, and no routes.
+        return next.includes('/') ? said : `${said} ${next}`;
       },
       async admit(scope, { conversation_id: conversationId, mode, workspace, agent, ...keys }, run) {
         requireScope(caller, scope);

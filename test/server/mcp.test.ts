@@ -1,19 +1,43 @@
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { textOf } from '../../src/context/log/content.ts';
 import { connect } from '../../src/client/connect.ts';
 import { keyAccess } from '../../src/server/access.ts';
 import { createMcpServer } from '../../src/server/mcp-server.ts';
 import { serverLimits } from '../../src/server/limits.ts';
 import { startServer } from '../../src/server/start-server.ts';
+import { waitUntilGone } from '../../src/local/process-signals.ts';
+import type { RunningWorker } from '../../src/worker/start-worker.ts';
 import { EXECUTABLE } from '../cli/run-cli.ts';
-import { useWorkingHarness } from '../support/turn-harness.ts';
+import { useTurnHarness } from '../support/turn-harness.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
-const harness = useWorkingHarness({
-  agent: { tools: ['write_file', 'ask_user'], approvals: { rules: ['write_file'] } },
+const FIXTURE = fileURLToPath(new URL('../tools/support/mcp-fixture.mjs', import.meta.url));
+
+/** Of the SDK, whose own limit is a minute. */
+const PATIENT = { timeout: 210_000 };
+
+let worker: RunningWorker;
+
+const harness = useTurnHarness({
+  environment: { FIXTURE_KEY: 'a-key-that-is-long' },
+  configurationFile: JSON.stringify({
+    mcpServers: { bad: { command: process.execPath, args: [FIXTURE], variables: ['FIXTURE_KEY'] } },
+  }),
+  agent: {
+    tools: ['write_file', 'ask_user'],
+    mcp: ['bad__p*', 'bad__die', 'bad__environment'],
+    approvals: { rules: ['write_file', 'bad__put'] },
+  },
+});
+
+beforeAll(async () => {
+  worker = await harness.startWorker();
 });
 
 /** The official SDK's client, which checks each result against the output schema that it was told. */
@@ -43,7 +67,11 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
   const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);
   expect(destructive.map(({ name }) => name)).toEqual(['decide']);
   const call = async (name: string, given: Record<string, unknown>) => {
-    const { structuredContent, isError, content } = await assistant.callTool({ name, arguments: given });
+    const { structuredContent, isError, content } = await assistant.callTool(
+      { name, arguments: given },
+      undefined,
+      PATIENT,
+    );
     expect(isError, JSON.stringify(content)).not.toBe(true);
     return structuredContent as Record<string, unknown>;
   };
@@ -52,7 +80,7 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
   const started = await call('start_task', { task, start_key: 'once' });
   expect(await call('start_task', { task, start_key: 'once' })).toEqual({ ...started, duplicate: true });
   const { conversation_id, message_id } = started;
-  const turn = { conversation_id, message_id };
+  const turn = { conversation_id, message_id, timeout_seconds: 200 };
   const waiting = await call('wait_for_turn', turn);
   expect(waiting).toMatchObject({ state: 'waiting_for_approval', waiting_calls: [{ tool: 'write_file' }] });
   expect(await call('list_waiting', {})).toEqual({
@@ -61,7 +89,7 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
   });
   await call('decide', { conversation_id, decision: 'approve' });
   await expect
-    .poll(async () => call('list_waiting', {}), { timeout: 20_000 })
+    .poll(async () => call('list_waiting', {}), { timeout: 90_000 })
     .toMatchObject({
       waiting_calls: [{ kind: 'question', tool: 'ask_user' }],
     });
@@ -74,7 +102,7 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
   expect(await call('recall_open', { entry_id })).toMatchObject({ text: 'the second kingfisher', next_offset: null });
   expect(await call('list_summaries', { conversation_id })).toEqual({ summaries: [] });
   const sent = await call('send_message', { conversation_id, text: 'Say more', mode: 'queue' });
-  expect(await call('wait_for_turn', { conversation_id, message_id: sent['message_id'] })).toMatchObject({
+  expect(await call('wait_for_turn', { ...turn, message_id: sent['message_id'] })).toMatchObject({
     answer: 'more',
   });
 });
@@ -106,7 +134,7 @@ test('an assistant of `holdfast mcp` is told by a code what it did wrong', async
 /** What wait_for_turn takes of what start_task returned. */
 function waitFor(started: unknown): Record<string, unknown> {
   const { conversation_id, message_id } = started as Record<string, unknown>;
-  return { conversation_id, message_id };
+  return { conversation_id, message_id, timeout_seconds: 200 };
 }
 
 test('over HTTP a key names tenant and rights, and without a key nobody is served', async () => {
@@ -138,16 +166,54 @@ test('over HTTP a key names tenant and rights, and without a key nobody is serve
   const { structuredContent } = await writer.callTool({ name: 'start_task', arguments: { task: 'Say heron' } });
   const elsewhere = await writer.callTool({ name: 'start_task', arguments: { task: 'Say no', workspace: '/' } });
   expect(elsewhere).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('its own workspace') }] });
-  const waited = await writer.callTool({ name: 'wait_for_turn', arguments: waitFor(structuredContent) });
+  const ended = { name: 'wait_for_turn', arguments: waitFor(structuredContent) };
+  const waited = await writer.callTool(ended, undefined, PATIENT);
   expect(waited.structuredContent).toMatchObject({ outcome: 'completed', answer: 'heron' });
   const reader = await as(['read']);
   const refused = await reader.callTool({ name: 'start_task', arguments: { task: 'Say no' } });
   expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope_missing') }] });
   const decided = await writer.callTool({ name: 'decide', arguments: { conversation_id: 'x', decision: 'deny' } });
   expect(decided).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope_missing') }] });
+  const unknown = await writer.callTool({ name: 'get_answer', arguments: { conversation_id: 'x' } });
+  expect(unknown.content).toMatchObject([{ text: 'conversation_not_found: there is no conversation "x".' }]);
   expect(faults).toEqual([]);
   const failed = await (await as(['read'], 'other')).callTool({ name: 'list_waiting', arguments: {} });
   const text = 'client_closed: Holdfast cannot serve this now. Send the request again.';
   expect(failed).toMatchObject({ isError: true, content: [{ text }] });
   expect(faults).toMatchObject([{ code: 'client_closed' }]);
+});
+
+async function resultsOf(conversationId: string): Promise<string[]> {
+  const { items } = await harness.client.log.entries({ conversationId });
+  return items.flatMap(({ kind, content }) => (kind === 'tool_result' ? [textOf(content)] : []));
+}
+
+test('a turn calls tools of an MCP server under the approval rules, with keys masked, and goes on when the server dies', async () => {
+  const task = 'Call bad__put with {}\nCall bad__environment with {}\nCall bad__die with {}\nSay all done';
+  const { conversationId, messageId } = await harness.client.start(task);
+  await waitUntil('the call waits', async () => {
+    const { waitingCalls } = await harness.client.conversation.get({ conversationId });
+    return waitingCalls.some(({ tool }) => tool === 'bad__put');
+  });
+  await harness.client.decisions.approve({ conversationId });
+  const turn = await harness.client.conversation.outcome({ conversationId, messageId });
+  expect(turn).toMatchObject({ outcome: 'completed', text: 'all done' });
+  const [put, environment, died] = await resultsOf(conversationId);
+  expect(put).toBe('put');
+  expect(environment).toContain('"FIXTURE_KEY":"[masked key]"');
+  expect(died).toContain('it may have taken effect or not');
+  const [call] = await harness.database`
+    SELECT outcome FROM holdfast.tool_calls WHERE conversation_id = ${conversationId} AND name = 'bad__die'`;
+  expect(call).toMatchObject({ outcome: 'outcome_unknown' });
+});
+
+test('the program of an MCP server ends with its worker', async () => {
+  const { conversationId } = await harness.runTask(
+    'Call bad__parts with {"of": "process"}\nCall bad__environment with {}',
+  );
+  const [, environment] = await resultsOf(conversationId);
+  const { HOLDFAST_FIXTURE: processId } = JSON.parse(environment ?? '') as Record<string, string>;
+  worker.shutdown();
+  await worker.ended;
+  expect(await waitUntilGone(Number(processId), 90_000)).toBe(true);
 });
