@@ -104,7 +104,7 @@ const CLIENTS: Readonly<Record<string, (task: string, serverUrl: string) => Prom
     };
     const { conversation_id, message_id } = await call('start_task', { task });
     for (;;) {
-      const { state, answer } = await call('wait_for_turn', { conversation_id, message_id });
+      const { state, answer } = await call('wait_for_turn', { conversation_id, message_id, timeout_seconds: 20 });
       if (state === 'ended') return String(answer);
       if (state === 'waiting_for_approval') await call('decide', { conversation_id, decision: 'approve' });
     }

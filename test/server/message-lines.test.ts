@@ -1,12 +1,13 @@
 /** What `holdfast acp` and `holdfast mcp` do with lines that are no message of their protocol. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { EXECUTABLE } from '../cli/run-cli.ts';
-import { useTurnHarness } from '../support/turn-harness.ts';
-
-const harness = useTurnHarness();
+import { createTestDatabase } from '../support/database.ts';
 
 const CLIENT = { capabilities: {}, clientInfo: { name: 'test', version: '1' } };
 
@@ -14,9 +15,12 @@ test.each([
   ['acp', 'session/new', { protocolVersion: 1 }],
   ['mcp', 'tools/nothing', { protocolVersion: '2025-11-25', ...CLIENT }],
 ])('holdfast %s answers each with a code, and reads on, also after 33 MB', async (command, early, greeting) => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
   const { PATH, HOME, HOLDFAST_RUN } = process.env;
-  const env = { PATH, HOME, HOLDFAST_RUN, ...harness.environment };
-  const child = spawn(process.execPath, [EXECUTABLE, command], { cwd: harness.workspace, env });
+  const servers = { DATABASE_URL: database.url, TEMPORAL_ADDRESS: inject('temporalAddress') };
+  const cwd = await mkdtemp(join(tmpdir(), 'holdfast-lines-'));
+  const child = spawn(process.execPath, [EXECUTABLE, command], { cwd, env: { PATH, HOME, HOLDFAST_RUN, ...servers } });
   onTestFinished(() => void child.kill('SIGKILL'));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const answer = async () => JSON.parse((await lines.next()).value ?? '');
