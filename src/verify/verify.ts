@@ -8,7 +8,7 @@ import { TURN_INVARIANTS } from './turn-invariants.ts';
 import { USAGE_INVARIANTS } from './usage-invariants.ts';
 import { VIEW_INVARIANTS } from './view-invariants.ts';
 
-const INVARIANTS: readonly Invariant[] = [
+export const INVARIANTS: readonly Invariant[] = [
   ...LOG_INVARIANTS,
   ...TURN_INVARIANTS,
   ...USAGE_INVARIANTS,
