@@ -15,6 +15,7 @@ const MODULE_FOLDERS = [
   'config',
   'context',
   'models',
+  'packages/console',
   'packages/simulator',
   'temporal',
   'tools',
