@@ -10,6 +10,7 @@ export type Update =
 
 /** The server writes something every 15 seconds: a stream that is silent for so long leads nowhere. */
 const SILENT_MILLISECONDS = 45_000;
+const BROKEN = new Problem('stream_broken', 'The stream of events has ended.', 'This page connects again.', 0);
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 8_000;
 
@@ -37,10 +38,10 @@ export async function follow(
         if (update.type === 'event') last = update.event.sequence;
         take(update);
       }
-      throw new Problem('stream_ended', 'The stream of events has ended.', 'This page connects again.', 0);
+      throw BROKEN;
     } catch (error) {
       if (signal.aborted) return;
-      const problem = error instanceof Problem ? error : new Problem('stream_broken', String(error), '', 0);
+      const problem = error instanceof Problem ? error : BROKEN;
       take({ type: 'lost', problem });
       if (!mayPass(problem)) return;
       delay = Math.max(delay, problem.waitMilliseconds);
@@ -59,7 +60,7 @@ function endSilence() {
   const end = (): void => clearTimeout(timer);
   const heard = (): void => {
     end();
-    timer = setTimeout(() => ending.abort(new Error('The stream of events is silent.')), SILENT_MILLISECONDS);
+    timer = setTimeout(() => ending.abort(), SILENT_MILLISECONDS);
   };
   heard();
   return { signal: ending.signal, heard, end };
