@@ -4,6 +4,7 @@ import { listLearnedWindows, listServedModels, storeServedModel } from '../store
 import type { LearnedWindow, ServedModel } from '../store/providers/model-facts.ts';
 import { endPause, listPauses } from '../store/providers/provider-pauses.ts';
 import type { ProviderPause } from '../store/providers/provider-pauses.ts';
+import { listAgentsOfWorkers } from '../store/upkeep/worker-sessions.ts';
 import { named, numberOf } from './arguments.ts';
 import type { ClientContext } from './client-context.ts';
 import { requireConversation } from './conversation.ts';
@@ -43,6 +44,13 @@ export class ModelMethods {
   /** Models that servers listed themselves, with their windows. */
   listServed(): Promise<ServedModel[]> {
     return this.#context.boundary.call('models.listServed', {}, () => listServedModels(this.#context.database));
+  }
+
+  /** Names of the agents that running workers have, also of those that a program defines. */
+  listAgents(): Promise<string[]> {
+    return this.#context.boundary.callWith({}, 'models.listAgents', {}, () =>
+      listAgentsOfWorkers(this.#context.database),
+    );
   }
 
   /** Stores what a server lists about a model. New turns use it. */

@@ -42,6 +42,11 @@ test('config check lists every mistake and has an exit code for them; agents lis
   expect(code).toBe(5);
   expect(stdout).toMatch(/holdfast\.yaml:2:.*presett/u);
   expect(stdout).toMatch(/holdfast\.yaml:3:.*steps/u);
+  // What only a worker refuses.
+  await writeFile(file, 'agents:\n  reviewer: { tools: [read_file], approvals: { rules: [{ tool: read_fil }] } }\n');
+  expect(await cli('config', 'check')).toMatchObject({ code: 5, stdout: expect.stringContaining('read_fil') });
+  await writeFile(file, 'agents:\n  reviewer: { tools: [read_file], workspace: ./nowhere }\n');
+  expect(await cli('config', 'check')).toMatchObject({ code: 5, stdout: expect.stringContaining('nowhere') });
   await writeFile(file, 'agents:\n  reviewer: { tools: [read_file], preset: pi }\n');
   expect((await cli('agents')).stdout).toMatch(/^reviewer .*pi +read_file$/mu);
 });

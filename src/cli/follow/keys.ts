@@ -2,12 +2,17 @@ import { emitKeypressEvents } from 'node:readline';
 import type { Holdfast } from '../../client/holdfast.ts';
 
 const HINT = 'Esc stops the turn · Ctrl-C leaves it running';
-const DECIDE_HINT = 'y approves · n denies · Esc stops the turn · Ctrl-C leaves it running';
+const DECIDE_HINT = 'y or n, then Enter, decides · Esc stops the turn · Ctrl-C leaves it running';
+/** Characters of a typed answer that are kept. */
+const MOST_TYPED = 40;
 
 /** What the keys of the terminal do while a turn is shown. */
 export interface TurnKeys {
   readonly hint: string;
-  /** @param calls names of the calls that wait for an approval: `y` and `n` decide on the first */
+  /**
+   * @param calls names of the calls that wait for an approval: a line `y` or `n` decides on the first. A key alone does not, because who
+   *   types or pastes a message meanwhile decides nothing
+   */
   waiting(calls: readonly string[]): void;
   close(): void;
 }
@@ -25,20 +30,28 @@ export function listenForKeys(
   if (!stdin.isTTY) return null;
   let calls: readonly string[] = [];
   let isStopped = false;
+  let typed = '';
   const decide = (how: 'approve' | 'deny'): void => {
     const [call, ...rest] = calls;
     if (call === undefined) return;
     calls = rest;
     client.decisions[how]({ conversationId, call }).catch(failed);
   };
-  const pressed = (_text: string | undefined, key: { readonly name?: string; readonly ctrl?: boolean }): void => {
+  const enter = (): void => {
+    const answer = typed.toLowerCase();
+    typed = '';
+    if (answer === 'y' || answer === 'yes') decide('approve');
+    else if (answer === 'n' || answer === 'no') decide('deny');
+  };
+  const pressed = (text = '', key: { readonly name?: string; readonly ctrl?: boolean }): void => {
     // Raw mode takes the signal from the terminal's hands.
     if (key.ctrl === true && key.name === 'c') process.kill(process.pid, 'SIGINT');
     else if (key.name === 'escape' && !isStopped) {
       isStopped = true;
       client.conversation.stop({ conversationId }).catch(failed);
-    } else if (key.name === 'y') decide('approve');
-    else if (key.name === 'n') decide('deny');
+    } else if (key.name === 'return' || key.name === 'enter') enter();
+    else if (key.name === 'backspace') typed = typed.slice(0, -1);
+    else if (/^[\p{L}\p{N}\p{P}\p{S} ]$/u.test(text)) typed = `${typed}${text}`.slice(0, MOST_TYPED);
   };
   emitKeypressEvents(stdin);
   stdin.setRawMode(true);
@@ -46,7 +59,8 @@ export function listenForKeys(
   stdin.resume();
   return {
     get hint() {
-      return calls.length > 0 ? DECIDE_HINT : HINT;
+      if (calls.length === 0) return HINT;
+      return typed === '' ? DECIDE_HINT : `> ${typed}`;
     },
     waiting(waiting) {
       calls = waiting;

@@ -3,15 +3,27 @@ import { EXIT_CODES } from '../exit-codes.ts';
 
 const check = localCommand({
   description:
-    'Reads holdfast.yaml, here or in a folder above, and the environment. Lists every mistake with its line and what is accepted, and names the file that it read.',
+    'Reads holdfast.yaml, here or in a folder above, and the environment. Lists mistakes, each with its line and what is accepted, and names the file that it read.',
   examples: ['npx holdfast config check', 'npx holdfast --config staging.yaml config check --json'],
   async run() {
-    const [{ loadConfiguration }, { ConfigurationError, describeProblem }] = await Promise.all([
+    const [
+      { loadConfiguration },
+      { requireNone },
+      { ConfigurationError, describeProblem },
+      { problemsOfWorker },
+      { requireWorkspaces },
+    ] = await Promise.all([
       import('../../config/load-configuration.ts'),
+      import('../../config/configuration-source.ts'),
       import('../../config/errors.ts'),
+      import('../../config/check/check-for-worker.ts'),
+      import('../../config/check/check-workspaces.ts'),
     ]);
     try {
-      const { file, agents, defaultModel } = loadConfiguration({ directory: process.cwd(), environment: process.env });
+      const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+      requireNone(problemsOfWorker(configuration));
+      requireWorkspaces(configuration);
+      const { file, agents, defaultModel } = configuration;
       const names = agents.map(({ name }) => name);
       return {
         json: { valid: true, file, agents: names, defaultModel, problems: [] },

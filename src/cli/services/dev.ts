@@ -109,10 +109,11 @@ async function dev(options: DevOptions): Promise<void> {
       const { loginLink } = await import('../../server/login-link.ts');
       const pages = server === null ? null : await loginLink(server.url);
       output.ready(stack, { pages, modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
-      // Worker and server read the file when they start.
-      if (file !== null) watchFile(file, { interval: FILE_LOOK_MILLISECONDS }, () => output.fileChanged(file));
+      // Worker and server read the file when they start. Where there is none, one may be made.
+      const watched = file ?? resolve('holdfast.yaml');
+      watchFile(watched, { interval: FILE_LOOK_MILLISECONDS }, () => output.fileChanged(watched));
       if (!signal.aborted) await once(signal, 'abort');
-      if (file !== null) unwatchFile(file);
+      unwatchFile(watched);
       output.stopping();
       await stack.stop();
     }

@@ -25,25 +25,17 @@ interface Examined {
 
 /** What `holdfast.yaml` names; a mistake in that file is a finding like any other, also one that only a worker refuses. */
 async function readConfiguration(): Promise<Examined> {
-  const [{ loadConfiguration }, { namedServers }, { toolCountProblems }, approvals, builtIn, registry] =
-    await Promise.all([
-      import('../../config/load-configuration.ts'),
-      import('../../local/find-servers.ts'),
-      import('../../config/check/check-tool-count.ts'),
-      import('../../config/check/check-approvals.ts'),
-      import('../../tools/builtin/built-in-tools.ts'),
-      import('../../tools/runtime/registry.ts'),
-    ]);
+  const [{ loadConfiguration }, { namedServers }, { problemsOfWorker }] = await Promise.all([
+    import('../../config/load-configuration.ts'),
+    import('../../local/find-servers.ts'),
+    import('../../config/check/check-for-worker.ts'),
+  ]);
   try {
     const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
-    const tools = builtIn.createBuiltInTools({ environment: process.env, secrets: [] });
-    const wrongRules = approvals.approvalRuleProblems(configuration, registry.createToolRegistry(tools));
     return {
       environment: namedServers(process.env, process.cwd()).environment,
       providers: { available: configuration.providers, unavailable: configuration.unavailableProviders },
-      findings: [...toolCountProblems(configuration), ...wrongRules].map((problem) =>
-        mistake(describeProblem(problem)),
-      ),
+      findings: problemsOfWorker(configuration).map((problem) => mistake(describeProblem(problem))),
     };
   } catch (error) {
     return { environment: process.env, findings: mistakesOf(error) };

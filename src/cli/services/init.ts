@@ -16,7 +16,7 @@ agents:
     # Folder that file tools work in, relative to this file.
     workspace: .
     # A person decides on these calls: npx holdfast approve
-    # approvals: { rules: [{ tool: run_command }] }
+    # approvals: { rules: [{ tool: write_file }] }
     # limits: { steps: 200, cost: 5 }
 `;
 
@@ -51,6 +51,9 @@ if (process.argv[1]?.endsWith('own-tool.ts')) {
   worker.shutdown();
   await worker.ended;
 }
+
+// To talk with it by \`npx holdfast chat --agent thermometer\`, leave a worker of the default queue running, in a file of its own:
+//   await createWorker({ agents: [agent], tools: [convert] });
 `;
 
 const TEST = `// Runs the tool through a whole turn, with a scripted model:  npx tsx --test own-tool.test.ts

@@ -1,13 +1,16 @@
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
+import { textOf } from '../../context/log/content.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { argument, clientCommand, option } from '../command.ts';
 import type { ClientCall } from '../command.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
+import { entryListLines } from '../render/lists/entry-list.ts';
 import { UsageError } from '../usage-error.ts';
 import { turnThatReads } from './send.ts';
+import { requireAgent } from './start.ts';
 
 interface ChatFlags extends ConnectionFlags {
   readonly agent?: string;
@@ -15,16 +18,22 @@ interface ChatFlags extends ConnectionFlags {
 }
 
 const KEYS = 'Ctrl-D leaves · \\ at the end of a line continues it · Esc stops a turn · /help';
+const MORE_KEYS =
+  'While a call waits: y or n, then Enter · arrow keys: earlier messages · Ctrl-C clears the line, or leaves';
+/** Entries of the conversation in which its earlier messages are looked for, and how many of them are shown. */
+const ENTRIES_READ = 100;
+const ENTRIES_SHOWN = 4;
 
 const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
   description:
-    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one; pasted lines are one message. While a turn runs, Esc stops it, and y and n decide on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
+    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one; pasted lines are one message. While a turn runs, Esc stops it, and y or n with Enter decides on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
   examples: ['npx holdfast chat', 'npx holdfast chat last', 'npx holdfast chat --agent reviewer'],
   arguments: [argument('[conversation]', 'go on with this one: id, its beginning or end, or `last`')],
   options: [
     option('--agent <name>', 'agent of a new conversation (default: `default`)'),
     option('--model <provider/model>', "instead of the agent's, for a new conversation"),
   ],
+  needs: ({ agent }) => ({ agents: agent !== undefined }),
   async run(call, flags, reference) {
     const { client, output } = call;
     if (!process.stdin.isTTY || flags.json === true) {
@@ -34,9 +43,10 @@ const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
         'In a pipe use `npx holdfast start` and `send --watch`.',
       );
     }
+    if (flags.agent !== undefined) await requireAgent(call, flags.agent);
     let conversationId = reference === undefined ? null : await findConversation(client, reference);
-    const history: string[] = [];
     output.line(output.style.dim(KEYS));
+    const history = conversationId === null ? [] : await openConversation(call, conversationId);
     for (;;) {
       const message = await readMessage(history);
       if (message === null) break;
@@ -58,8 +68,25 @@ function helpLines(word: string, conversationId: string | null): string[] {
   return [
     ...(word === '/help' ? [] : [`There is no ${word} here. To send such a line, begin it with a space.`]),
     KEYS,
+    MORE_KEYS,
     ...others.map((name) => `  npx holdfast ${name} ${shortId(conversationId ?? '')}`),
   ];
+}
+
+/** Shows where it stands, and follows a turn that runs. @returns what its user said, newest first */
+async function openConversation({ client, output }: ClientCall, conversationId: string): Promise<string[]> {
+  const [{ turn }, { items: entries }] = await Promise.all([
+    client.conversation.get({ conversationId }),
+    client.log.entries({ conversationId, limit: ENTRIES_READ }),
+  ]);
+  const { columns, style } = output;
+  output.lines(entryListLines(entries.slice(-ENTRIES_SHOWN), { columns, style, full: false }));
+  if (turn !== null && turn.state !== 'ended')
+    await showTurn(client, output, { conversationId, turnId: turn.turnId, json: false, inChat: true });
+  const said = entries
+    .filter(({ kind }) => kind === 'user')
+    .map(({ content }) => textOf(content).replaceAll('\n', ' '));
+  return said.filter((text) => text.trim() !== '').toReversed();
 }
 
 /** @returns the conversation, which the first message begins */
@@ -107,7 +134,10 @@ function readLines(lines: Interface): Promise<string | null> {
   lines.prompt();
   return new Promise((resolve) => {
     lines.once('close', () => resolve(null));
-    lines.once('SIGINT', () => resolve(null));
+    lines.on('SIGINT', () => {
+      if (lines.line === '') resolve(null);
+      else lines.write(null, { ctrl: true, name: 'u' });
+    });
     lines.on('line', (line) => {
       goesOn = line.endsWith('\\');
       typed.push(goesOn ? line.slice(0, -1) : line);

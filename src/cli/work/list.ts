@@ -40,7 +40,11 @@ const list = readerCommand<ListFlags>({
     const { items: conversations, hasMore } = found;
     const lines =
       conversations.length === 0
-        ? ['No such conversation. Start one: npx holdfast start "<task>"']
+        ? [
+            (state ?? agent ?? since)
+              ? 'None of the conversations fits.'
+              : 'No conversation yet. Start one: npx holdfast start "<task>"',
+          ]
         : conversationListLines(conversations, {
             columns: output.columns ?? COLUMNS_IN_A_PIPE,
             style: output.style,

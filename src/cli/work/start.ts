@@ -4,7 +4,9 @@ import { InvalidArgumentError } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { isRecord, parseJson } from '../../models/protocols/json.ts';
+import type { Holdfast } from '../../client/holdfast.ts';
 import { clientCommand, option } from '../command.ts';
+import type { ClientCall } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
 import type { ConnectionFlags } from '../holdfast-command.ts';
@@ -53,9 +55,10 @@ const start = clientCommand<StartFlags, [task: string]>({
     ),
   ],
   needs: ({ check }) => ({ agents: check }),
-  async run({ client, surroundings: { configuration }, output }, flags, text) {
+  async run(call, flags, text) {
+    const { client, output } = call;
     const task = await withAttachments(await readText(text, 'task'), flags.attach);
-    if (flags.check && configuration !== null) await checkChoice(configuration, flags);
+    if (flags.check) await checkChoice(call, flags);
     const { agent, model, preset, workspace, user, startKey, output: form, json = false } = flags;
     const { conversationId, messageId } = await client.start(
       task,
@@ -73,7 +76,9 @@ const start = clientCommand<StartFlags, [task: string]>({
 export const commands = { start };
 
 /** @throws ConfigurationError `agent_unknown`, `preset_unknown`, `model_invalid`, `provider_unknown`, `configuration_invalid` (workspace) */
-async function checkChoice(configuration: Configuration, flags: StartFlags): Promise<void> {
+async function checkChoice({ client, surroundings }: ClientCall, flags: StartFlags): Promise<void> {
+  const { configuration } = surroundings;
+  if (configuration === null || (await isOfWorkerOnly(client, configuration, flags.agent))) return;
   const [{ selectAgent, providerNamed }, { requireWorkspaces }, { ConfigurationError }, { parseModelName }] =
     await Promise.all([
       import('../../config/configuration.ts'),
@@ -91,6 +96,19 @@ async function checkChoice(configuration: Configuration, flags: StartFlags): Pro
     // Keys and addresses are the worker's matter: it may run elsewhere.
     if (!(error instanceof ConfigurationError) || error.code === 'provider_unknown') throw error;
   }
+}
+
+/** Whether a running worker has the agent and `holdfast.yaml` has not: a program defines it. */
+async function isOfWorkerOnly(client: Holdfast, { agents }: Configuration, agent = 'default'): Promise<boolean> {
+  return !agents.some(({ name }) => name === agent) && (await client.models.listAgents()).includes(agent);
+}
+
+/** @throws ConfigurationError `agent_unknown` */
+export async function requireAgent({ client, surroundings }: ClientCall, agent: string): Promise<void> {
+  const { configuration } = surroundings;
+  if (configuration === null || (await isOfWorkerOnly(client, configuration, agent))) return;
+  const { selectAgent } = await import('../../config/configuration.ts');
+  selectAgent(configuration, agent, { model: null, preset: null });
 }
 
 function schemaInFile(path: string): Readonly<Record<string, unknown>> {

@@ -6,6 +6,7 @@ import { defineTool } from '../../../src/tools/define-tool.ts';
 import { useWorkingHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { OWN_VARIABLE } from '../cli-result.ts';
+import { runInProcess } from '../run-in-process.ts';
 import { EXECUTABLE } from '../run-cli.ts';
 
 let deployed: string[] = [];
@@ -31,9 +32,9 @@ const ESCAPE = '\u001b';
 const UP = `${ESCAPE}[A`;
 
 /** The command on a terminal of its own, which `script` brings. */
-function openChat() {
+function openChat(...words: string[]) {
   const inherited = Object.entries(process.env).filter(([name]) => !OWN_VARIABLE.test(name));
-  const command = `stty cols 100 rows 30; exec "${process.execPath}" "${EXECUTABLE}" chat`;
+  const command = `stty cols 100 rows 30; exec "${process.execPath}" "${EXECUTABLE}" chat ${words.join(' ')}`;
   const terminal = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     cwd: harness.workspace,
     env: { ...Object.fromEntries(inherited), ...harness.environment, TERM: 'xterm' },
@@ -62,24 +63,25 @@ function openChat() {
   };
 }
 
-test('chat on a terminal takes messages of several lines and earlier ones again, decides with y and n, and stops with Esc', async () => {
+test('chat on a terminal takes messages of several lines and earlier ones again, decides with y and n, stops with Esc, and goes on with a conversation', async () => {
   const chat = openChat();
   await chat.shows('Ctrl-D leaves');
   chat.type('Call deploy with {"version": "1.0"}\\\r');
   chat.type('Say It is deployed.\r');
-  await chat.shows('y approves');
-  expect(deployed).toEqual([]);
-  chat.type('y');
+  await chat.shows('then Enter, decides');
+  // A message that somebody types decides nothing, whatever letters are in it.
+  chat.type('any\r');
+  chat.type('y\r');
   await chat.shows(/It is deployed\.[^]*✓ completed[^]*> $/u);
   expect(deployed).toEqual(['1.0']);
 
   chat.type('Call deploy with {"version": "2.0"}\r');
-  await chat.shows('y approves');
-  chat.type('n');
+  await chat.shows('then Enter, decides');
+  chat.type('n\r');
   await chat.shows(/✓ completed[^]*> $/u);
   chat.type(`${UP}\r`);
-  await chat.shows('y approves');
-  chat.type('y');
+  await chat.shows('then Enter, decides');
+  chat.type('y\r');
   await chat.shows(/✓ completed[^]*> $/u);
   expect(deployed).toEqual(['1.0', '2.0']);
 
@@ -95,4 +97,27 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
   chat.type('\u0004');
   await chat.shows(/go on: npx holdfast chat [0-9a-f]{8}/u);
   expect(await chat.ended).toBe(0);
+
+  const again = openChat('last');
+  await again.shows(/Say never\.[^]*> $/u);
+  again.type(`${UP}`);
+  await again.shows('> Say never.');
+  again.type('\u0003');
+  again.type('/help\r');
+  await again.shows('Ctrl-C clears the line');
+  again.type('\u0004');
+  expect(await again.ended).toBe(0);
+});
+
+test('chat and start take an agent that only a running worker has, and refuse one that nobody has', async () => {
+  const worker = await harness.startWorker({ agent: { name: 'courier' } });
+  const environment = { ...harness.environment };
+  const started = await runInProcess(['start', 'Say hello', '--agent', 'courier'], { environment });
+  expect(started).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
+  expect(await runInProcess(['start', 'Say hello', '--agent', 'nobody'], { environment })).toMatchObject({ code: 2 });
+  const chat = openChat('--agent', 'nobody');
+  await chat.shows('nobody');
+  expect(await chat.ended).toBe(2);
+  worker.shutdown();
+  await worker.ended;
 });
