@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { ActivityDependencies } from '../../../src/activities/runtime/dependencies.ts';
 import { recallOf } from '../../../src/activities/tool/tool-context.ts';
-import { searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { conversationOf, useTestStore } from '../support/store-builders.ts';
 
 const { sql } = useTestStore();
@@ -99,6 +99,8 @@ it.each(['サーバーはどこですか', 'ｻｰﾊﾞｰはどこですか'])
 test('words like a misspelt one are looked for in all conversations of an agent, the words of other agents left aside', async () => {
   const { conversationId } = await conversationOf(sql, 'Zebras graze.');
   await conversationOf(sql, 'Lions rest.');
+  // A search stops indexing after half a second.
+  await indexConversation(sql, conversationId);
   const found = await searchMemory(sql, { agent: 'reader', query: 'ezbras' });
   expect(found.map((each) => each.conversationId)).toEqual([conversationId]);
   expect(await searchMemory(sql, { agent: 'another', query: 'ezbras' })).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import type { LoadedKind } from '../../../dev/bench/memory/load-entries.ts';
 import { newId } from '../../../src/store/database/ids.ts';
-import { searchMemory } from '../../../src/store/memory/recall-search.ts';
+import { indexConversation, searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { useTestStore } from '../support/store-builders.ts';
 
 const { sql, owner } = useTestStore();
@@ -29,6 +29,8 @@ async function found(query: string, ...told: readonly Told[]) {
       () => kind,
     );
     await sql`update conversations set agent = ${agent}, user_name = ${user ?? null} where id = ${conversationId}`;
+    // A search stops indexing after half a second.
+    await indexConversation(sql, conversationId);
     for (const id of [conversationId, ...entryIds]) places.set(id, place);
   }
   const placeOf = (id: string): number | undefined => places.get(id);
