@@ -27,22 +27,24 @@ export interface ReadPassage {
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/giu;
 const MOST_IDS = 10;
 
-/**
- * Columns of `ReadPassage`, of `passages p` and its `conversations c`. A summary was left only if what it is of does not stand on the
- * active path.
- */
+/** Columns of `ReadPassage`, of `passages p` and its `conversations c`. */
 export function passageColumns(sql: Queries): Fragment {
   return sql`p.id, p.conversation_id, p.source_id, p.kind, p.sequence,
     p.tool_name, p.path, p.character_offset as "offset", p.text, p.place, p.is_question,
-    p.created_at, p.said_at, c.user_name as "user",
-    case when exists (select from branches f where f.conversation_id = c.id and f.branch > 0) then (
+    p.created_at, p.said_at, c.user_name as "user", ${leftBranch(sql)} as left_branch`;
+}
+
+/** Of `passages p` and its `conversations c`. A summary was left only if what it is of does not stand on the active path. */
+export function leftBranch(sql: Queries): Fragment {
+  // Not "exists": Postgres would read the branches of all conversations once for it.
+  return sql`case when (select true from branches f where f.conversation_id = c.id and f.branch > 0 limit 1) then (
       select e.branch from (select) as one left join compactions k on k.id = p.source_id
         left join entries r on r.conversation_id = k.conversation_id and r.sequence = k.covered_through_sequence
         join entries e on e.id = coalesce(k.marker_entry_id, p.source_id)
       where not exists (
         select from branches b where b.conversation_id = c.id and b.branch = c.branch
           and b.ancestor = coalesce(r.branch, e.branch) and coalesce(r.sequence, e.sequence) <= b.through_sequence)
-    ) end as "leftBranch"`;
+    ) end`;
 }
 
 export async function readPlaces(
