@@ -44,7 +44,7 @@ export interface MemoryQuery extends RecallFilter {
 const DEFAULT_LIMIT = 10;
 const LARGEST_LIMIT = 100;
 /** Passages whose text is read at least, and for each that is wanted. */
-const READ = 60;
+const READ = 30;
 const READ_FOR_EACH = 3;
 /** Characters of a query that are looked at. */
 const LONGEST_QUERY = 2_000;
@@ -100,10 +100,7 @@ async function findByWords(
   if (terms.length === 0) return [];
   const found = await findCandidates(sql, scope, { terms, phrases: query.phrases }, filter);
   const weights = weightsOf(terms, found, scope);
-  const places = scorePlaces(found.candidates, weights, {
-    count: Math.max(READ, READ_FOR_EACH * limit),
-    mostAlike: Math.max(READ / READ_FOR_EACH, limit),
-  });
+  const places = scorePlaces(found.candidates, weights, Math.max(READ, READ_FOR_EACH * limit));
   const weighted = terms.map((term, bit) => Object.assign({}, term, { weight: weights[bit] ?? 0 }));
   return rankPassages({ ...query, terms: weighted }, await readPlaces(sql, places, filter), places);
 }
@@ -118,9 +115,13 @@ async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched
     conversationId === null
       ? sql`tenant = ${tenant} and agent = ${agent} and is_unindexed`
       : sql`id = ${conversationId}`;
-  const rows = await sql<{ id: string; tenant: string; agent: string; isUnindexed: boolean }[]>`
-    select id, tenant, agent, is_unindexed from conversations
-    where ${isRead} order by active_at desc limit ${INDEXED_FIRST}`;
+  const [rows, indexed] = await Promise.all([
+    sql<{ id: string; tenant: string; agent: string; isUnindexed: boolean }[]>`
+      select id, tenant, agent, is_unindexed from conversations
+      where ${isRead} order by active_at desc limit ${INDEXED_FIRST}`,
+    // Mostly nothing is left to index, and one wait for the server is less.
+    conversationId === null && agent !== null ? openScope(sql, { tenant, agent, conversationId }) : null,
+  ]);
   const end = performance.now() + INDEXING_MILLISECONDS;
   let conflict: unknown = null;
   for (const { id, isUnindexed } of rows) {
@@ -128,6 +129,7 @@ async function openSearched(sql: Database, query: MemoryQuery): Promise<Searched
   }
   // Deleted meanwhile.
   if (conversationId !== null && conflict instanceof StoreError) throw conflict;
+  if (indexed !== null && rows.length === 0) return indexed;
   const own = conversationId === null ? tenant : rows[0]?.tenant;
   const searched = conversationId === null ? agent : rows[0]?.agent;
   if (own === undefined || searched == null || searched !== (agent ?? searched)) return null;

@@ -8,7 +8,7 @@ import type { RecallFilter } from '../../tools/tool.ts';
 
 /** Passages of a scope that are all compared if they have any word of the query, and so many of a larger one. */
 const SMALL_SCOPE = 2_000;
-const MOST_CANDIDATES = 400;
+const MOST_CANDIDATES = 200;
 /** Rows that are read of one part of the index, where estimates were wrong. */
 const MOST_ROWS = 3_000;
 /** Days that are looked through for words that very many passages have. */

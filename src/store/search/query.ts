@@ -174,7 +174,9 @@ export async function similarWords(
   // An array, and no subquery: beside "or" Postgres would compare all terms of the agent.
   const swapped = sql`array(
     select coalesce((ts_lexize('english_stem', w))[1], w) from unnest(${swappedLetters(letters)}::text[]) as w)`;
-  const isAlike = isCharacter ? sql`false` : sql`f.term % ${stem} or f.term % ${letters} or f.term = any(${swapped})`;
+  // A look into the index for each: equal ones would be looked for twice.
+  const isStemAlike = stem === letters ? sql`` : sql`or f.term % ${stem}`;
+  const isAlike = isCharacter ? sql`false` : sql`f.term % ${letters} ${isStemAlike} or f.term = any(${swapped})`;
   const rows = await sql<{ term: string; passages: number; similarity: number }[]>`
     select term, passages, similarity from (
       select f.term, f.passages, case when f.term like ${part} and ${isPart} then ${SIMILARITY_OF_PART}::float8

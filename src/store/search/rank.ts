@@ -20,11 +20,8 @@ const NEIGHBOURS: readonly (readonly [distance: number, share: number])[] = [
 /** The next passage is the answer to a question. */
 const SHARE_OF_QUESTION = 0.7;
 
-interface PlaceLimits {
-  readonly count: number;
-  /** Passages of the same words and length that are kept: they may be copies of one text, which would hide all others. */
-  readonly mostAlike: number;
-}
+/** Part of the kept places that may be of the same words and length: they may be copies of one text, which would hide all others. */
+const SHARE_OF_ALIKE = 1 / 3;
 
 export interface ScoredPlace {
   readonly score: number;
@@ -65,7 +62,7 @@ interface Slot {
 export function scorePlaces(
   candidates: readonly Candidate[],
   weights: readonly number[],
-  { count, mostAlike }: PlaceLimits,
+  count: number,
 ): readonly ScoredPlace[] {
   const averageWords = candidates.reduce((sum, { words }) => sum + words, 0) / Math.max(1, candidates.length);
   const slots: Slot[] = [];
@@ -97,7 +94,7 @@ export function scorePlaces(
     conversationId,
     place,
   }));
-  return fewAlike(scored.toSorted(byScore), mostAlike).slice(0, count);
+  return fewAlike(scored.toSorted(byScore), SHARE_OF_ALIKE * count).slice(0, count);
 }
 
 function lengthFactor(words: number, averageWords: number): number {
