@@ -99,10 +99,16 @@ export async function runCommandLine(argv: readonly string[], load: LoadProgram 
       );
       return;
     }
-    await (await load(argv)).parseAsync([...argv]);
+    const asked = helpAsOption(argv);
+    await (await load(asked)).parseAsync([...asked]);
   } catch (error) {
     await report(error, argv);
   }
+}
+
+/** `help list` as `list --help`. */
+function helpAsOption(argv: readonly string[]): readonly string[] {
+  return argv[2] === 'help' ? [...argv.slice(0, 2), ...argv.slice(3), '--help'] : argv;
 }
 
 /** Milliseconds that connections get to close by themselves. */

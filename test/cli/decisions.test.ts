@@ -161,7 +161,7 @@ test('of several calls each is named by show, decided by its name, and the reply
       'error (decision_stale): call 1.1.1 (deploy) is denied already: a decision is final\nnext: `npx holdfast show <conversation>` shows how the call ended.\n',
   });
   const watched = (await cli('watch', waiting.short, '--plain')).stdout;
-  expect(watched).toContain('deploy waits for your approval (call 1.1.1): 3.1');
+  expect(watched).toContain('deploy waits for your approval (call 1.1.1): {"version":"3.1"}');
   expect(watched).toContain('The agent asks (call 1.1.2): Sure?');
   expect(watched).toMatch(/deploy \(call 1\.1\.1\): denied by \S+\./u);
 });

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
+import { runInProcess } from './run-in-process.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { describeError, errorLines } from '../../src/cli/describe-error.ts';
 import { HoldfastClientError } from '../../src/client/errors.ts';
@@ -117,4 +118,10 @@ describe('errors in words', () => {
       'next: Run `npx holdfast dev`.',
     ]);
   });
+});
+
+test('help before a command shows its help', async () => {
+  const asked = await runInProcess(['help', 'list']);
+  expect(asked.stdout).toBe((await runInProcess(['list', '--help'])).stdout);
+  expect(asked.stdout).toContain('Usage: holdfast list');
 });

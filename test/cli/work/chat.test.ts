@@ -100,7 +100,7 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
 
   const again = openChat('last');
   await again.shows(/Say never\.[^]*> $/u);
-  again.type(`${UP}`);
+  again.type(UP);
   await again.shows('> Say never.');
   again.type('\u0003');
   again.type('/help\r');

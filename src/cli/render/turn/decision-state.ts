@@ -1,5 +1,6 @@
 import type { TimelineEvent } from '../../../client/types.ts';
 import { writeCallName } from '../../../turn/call-name.ts';
+import { safeText } from '../text/safe-text.ts';
 import { withTool, withoutTool } from './running-tools.ts';
 import { shortArguments } from './tool-arguments.ts';
 import type { Applied, TurnScreenState } from './turn-state.ts';
@@ -22,10 +23,11 @@ function decisionRequested(state: TurnScreenState, { data: tool }: TimelineEvent
   const { activity } = state;
   const calls = activity.kind === 'asking' ? activity.calls : [];
   const text = state.calls.get(`${tool.callNumber}:${tool.callIndex}`)?.arguments ?? '';
+  // Whole: nobody can decide on half of a command.
   const words =
     tool.kind === 'question'
       ? `The agent asks (call ${call}): ${questionIn(text)} (answer it with \`npx holdfast answer\`)`
-      : `${tool.name} waits for your approval (call ${call}): ${shortArguments(text, 300)} (decide with \`npx holdfast approve\` or \`deny\`)`;
+      : `${tool.name} waits for your approval (call ${call}): ${safeText(text)} (decide with \`npx holdfast approve\` or \`deny\`)`;
   return {
     state: { ...state, tools: withoutTool(state.tools, tool), activity: { kind: 'asking', calls: [...calls, call] } },
     items: [{ kind: 'notice', level: 'warning', text: words }],

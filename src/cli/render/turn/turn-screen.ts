@@ -163,7 +163,7 @@ export function quietWarning(state: TurnScreenState, now: number): string | null
   const { activity } = state;
   if (activity.kind === 'ended') return null;
   if (state.outageSince !== null) {
-    return `Postgres has not answered for ${Math.floor((now - state.outageSince) / 1_000)} s; trying again. What is stored is safe.`;
+    return `Postgres has not answered for ${Math.ceil((now - state.outageSince) / 1_000)} s; trying again. What is stored is safe.`;
   }
   // A person may take a day, and a worker that is not there was told.
   if (activity.kind === 'asking' || activity.kind === 'unserved') return null;

@@ -16,10 +16,10 @@ function wordsFor(kind: 'approval' | 'question', argumentsText: string): string 
   return items.map((item) => (item.kind === 'notice' ? item.text : item.kind)).join();
 }
 
-test('a call that waits is shown by its name, with what it would do and how to decide', () => {
-  const notes = `as the release notes say, ${'item by item, '.repeat(2)}`;
-  expect(wordsFor('approval', JSON.stringify({ version: '4.0', notes, steps: 12 }))).toBe(
-    'deploy waits for your approval (call 2.3.0): 4.0 notes=as the release notes say, item by item, item by… steps=12 (decide with `npx holdfast approve` or `deny`)',
+test('a call that waits is shown by its name, with all that it would do and how to decide', () => {
+  const text = JSON.stringify({ version: '4.0', notes: 'item by item, '.repeat(100) });
+  expect(wordsFor('approval', text)).toBe(
+    `deploy waits for your approval (call 2.3.0): ${text} (decide with \`npx holdfast approve\` or \`deny\`)`,
   );
 });
 
