@@ -59,8 +59,8 @@ export function isAboutOther(text: string): boolean {
     const words = phrase ?? noun ?? '';
     return !OF_INPUT.test(words) && words.split(/\s+/).some((word) => !NO_THING.test(word));
   };
-  const subjects = [...plain.matchAll(SUBJECT)].map(isForeign);
-  return [...plain.matchAll(BOUND)].some(isForeign) || (subjects.includes(true) && !subjects.includes(false));
+  const subjects = new Set([...plain.matchAll(SUBJECT)].map(isForeign));
+  return [...plain.matchAll(BOUND)].some(isForeign) || (subjects.has(true) && !subjects.has(false));
 }
 
 const SMALL_NUMBER = /(?<![\w.-])(?![45]\d\d\b)\d{1,3}(?![\d.,%]*\d|\w)/;
