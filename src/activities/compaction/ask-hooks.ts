@@ -5,9 +5,8 @@ import type {
   JsonValue,
 } from '../../context/policy/compaction-hook.ts';
 import type { Entry } from '../../context/log/entry.ts';
-import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
 import { quoteText } from '../../context/log/frames.ts';
-import { measureText } from '../../context/log/measure.ts';
+import { textTokens } from '../../context/log/measure.ts';
 import type { CompactionPlan, PlanResult } from '../../context/plan/plan.ts';
 import { untilAborted } from '../../models/protocols/until-aborted.ts';
 import { readOriginals } from '../../store/compactions/originals.ts';
@@ -159,7 +158,7 @@ async function planKeeping({ source, plan, planFrom }: Pass, entryId: string | u
 function withSummary(plan: CompactionPlan, summary: string): CompactionPlan {
   const from = plan.parts.find((part) => part.fromSequence !== undefined)?.fromSequence ?? 1;
   const to = plan.parts.findLast((part) => part.toSequence !== undefined)?.toSequence ?? from;
-  const tokens = estimateTokens(measureText(summary), NO_CALIBRATION);
+  const tokens = textTokens(summary);
   const part = { number: 1, wave: 1, kind: 'history', fromSequence: from, toSequence: to, inputTokens: 0 } as const;
   return { ...plan, parts: [{ ...part, maximumOutput: tokens }], summaryLimit: tokens };
 }

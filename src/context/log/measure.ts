@@ -1,3 +1,5 @@
+import { NO_CALIBRATION, estimateTokens } from './estimate.ts';
+import type { Calibration } from '../plan/plan.ts';
 import { isReadAsText } from './content.ts';
 import type { ContentPart, FilePart, ImagePart, ThinkingPart } from './content.ts';
 import { NO_MEASUREMENTS } from './measurements.ts';
@@ -214,6 +216,11 @@ export function measureText(text: string): Measurements {
   const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS };
   finish(countText(text, counts));
   return counts;
+}
+
+/** Tokens that a text takes in a request, rounded up. */
+export function textTokens(text: string, calibration: Calibration = NO_CALIBRATION): number {
+  return estimateTokens(measureText(text), calibration);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { parseNestedJson } from './nested-json.ts';
+
 /** How JSON begins that a tool is called with or returns: an object with a name, a list of objects, lists or strings. */
 const BEGINS_JSON = /^\s*(?:\{\s*"|\[\s*[[{"])/u;
 const UNDECIDED = /^\s*(?:[[{]\s*)?$/u;
@@ -255,13 +257,8 @@ export function pathsInArguments(argumentsText: string): string[] {
 
 /** Values of arguments that are called after paths or files, whatever they look like. */
 export function fileArguments(argumentsText: string): string[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(argumentsText);
-  } catch {
-    // Arguments that are not JSON name no file that could be trusted.
-    return [];
-  }
+  const value = parseNestedJson(argumentsText);
+  // Arguments that are not JSON name no file that could be trusted.
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, item]: [string, unknown]) =>
     PATH_KEY.test(key) ? stringsOf(item).filter(isName) : [],

@@ -1,6 +1,5 @@
-import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
 import { quoteText } from '../log/frames.ts';
-import { measureText } from '../log/measure.ts';
+import { textTokens } from '../log/measure.ts';
 import { isUnspaced, wordsIn } from '../log/unspaced-words.ts';
 import type { Calibration } from '../plan/plan.ts';
 
@@ -64,7 +63,7 @@ export function memoriesNote(input: {
   readonly gone?: readonly string[];
 }): string | null {
   const { calibration, maximumTokens, shown = [], gone = [] } = input;
-  const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
+  const tokens = (text: string): number => textTokens(text, calibration);
   const lines: { readonly memory: Memory; readonly line: string }[] = [];
   const said = new Set(memoriesShownIn(shown));
   let used = tokens(HEADING) + shown.reduce((sum, text) => sum + tokens(text), 0);
@@ -184,12 +183,11 @@ const STEP = /^(?=## \d+\. )/mu;
  * @param file as the view `task_files` has it, a second-level heading for each step
  */
 export function shownTaskFile(file: string, maximumTokens: number): string | null {
-  const tokens = (text: string): number => estimateTokens(measureText(text), NO_CALIBRATION);
   const [head = '', ...steps] = file.split(STEP);
-  let left = maximumTokens - tokens(`${TASK_FILE_HEADING}\n${head}`);
+  let left = maximumTokens - textTokens(`${TASK_FILE_HEADING}\n${head}`);
   const shown: string[] = [];
   for (const step of steps.toReversed()) {
-    left -= tokens(step);
+    left -= textTokens(step);
     if (left < 0) break;
     shown.unshift(step);
   }

@@ -149,6 +149,15 @@ export function tailOf(text: string, characters: number): string {
   return text.slice(start > 0 && isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
 }
 
+/** A text on one line, and its beginning alone where it is longer. */
+export function oneLine(text: string, characters: number): string {
+  // A result may be megabytes long.
+  const line = headOf(text, characters * 4)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return line.length <= characters ? line : `${headOf(line, characters).trimEnd()} …`;
+}
+
 function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xdc00;
 }

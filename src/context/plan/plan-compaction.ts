@@ -86,9 +86,8 @@ function planMaintenance(state: PlanningState): PlanResult | null {
   return { kind: 'planned', plan: { ...drafted, requiredGain: 1, acceptedTokens: drafted.tokensAfter } };
 }
 
-function exhausted(state: PlanningState): PlanResult {
-  const breakdown = breakdownWindow(state.input);
-  return { kind: 'exhausted', tokens: Math.ceil(state.tokens), breakdown };
+function exhausted({ input }: PlanningState): PlanResult {
+  return { kind: 'exhausted', breakdown: breakdownWindow(input) };
 }
 
 /**

@@ -250,4 +250,4 @@ export type PlanResult =
   | { readonly kind: 'fits'; readonly tokens: number }
   | { readonly kind: 'planned'; readonly plan: CompactionPlan }
   /** Nothing that the policy may do makes the view small enough. */
-  | { readonly kind: 'exhausted'; readonly tokens: number; readonly breakdown: WindowBreakdown };
+  | { readonly kind: 'exhausted'; readonly breakdown: WindowBreakdown };

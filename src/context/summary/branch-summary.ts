@@ -1,7 +1,7 @@
 import type { Entry } from '../log/entry.ts';
 import { estimateTokens } from '../log/estimate.ts';
 import { frame } from '../log/frames.ts';
-import { measureText } from '../log/measure.ts';
+import { textTokens } from '../log/measure.ts';
 import type { Calibration } from '../plan/plan.ts';
 import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS } from '../policy/prompts/checkpoint.ts';
 import type { CompactionPolicy, Prompt } from '../policy/policy.ts';
@@ -97,7 +97,7 @@ export function branchSummaryView(input: {
   const { items, policy, room, calibration } = input;
   const system = CHECKPOINT_PROMPTS.system.text;
   const instruction = INSTRUCTION.text.replace('{{sections}}', () => headingList(SECTIONS));
-  const around = estimateTokens(measureText(system + instruction), calibration) + FRAME_TOKENS;
+  const around = textTokens(system + instruction, calibration) + FRAME_TOKENS;
   const transcript = transcriptText({
     entries: items.map(({ entry }) => entry),
     maximumTokens: Math.max(0, room - around),

@@ -1,8 +1,7 @@
 import { saidText } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
-import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
 import { quoteText } from '../log/frames.ts';
-import { measureText } from '../log/measure.ts';
+import { textTokens } from '../log/measure.ts';
 import { headOf } from '../plan/clip.ts';
 import type { PlanPart } from '../plan/plan.ts';
 import type { PlanningState } from '../plan/planning-state.ts';
@@ -71,7 +70,7 @@ export function checkSummary(answer: {
   if (sections.length < titles.length) return failed('missing_sections');
   if (sections.every(({ text }) => text.length <= LONGEST_NOTHING && NOTHING.test(text))) return failed('empty');
   const text = renderSections(sections, headings);
-  if (estimateTokens(measureText(text), NO_CALIBRATION) > answer.maximumOutputTokens * LENGTH_TOLERANCE) {
+  if (textTokens(text) > answer.maximumOutputTokens * LENGTH_TOLERANCE) {
     return failed('too_long');
   }
   return { ok: true, text, sections };
@@ -183,7 +182,7 @@ export function quotingSection(policy: CompactionPolicy): string | undefined {
  * are counted.
  */
 export function quoteUserMessages(messages: readonly Entry[], maximumTokens: number): string {
-  const tokens = (text: string): number => estimateTokens(measureText(text), NO_CALIBRATION) + FRAME_TOKENS;
+  const tokens = (text: string): number => textTokens(text) + FRAME_TOKENS;
   const quotes: string[] = [];
   let left = maximumTokens;
   const newestFirst = messages.toSorted((one, other) => other.sequence - one.sequence);

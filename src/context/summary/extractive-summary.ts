@@ -1,11 +1,11 @@
 import { saidText, textOf } from '../log/content.ts';
-import { headOf } from '../plan/clip.ts';
+import { headOf, oneLine } from '../plan/clip.ts';
 import type { Entry } from '../log/entry.ts';
-import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
+import { NO_CALIBRATION } from '../log/estimate.ts';
 import { quoteText } from '../log/frames.ts';
 import { groupEntries } from '../log/groups.ts';
 import { identifiersIn, pathsInArguments, readableText } from '../log/readable-text.ts';
-import { measureText } from '../log/measure.ts';
+import { textTokens } from '../log/measure.ts';
 import type { Calibration } from '../plan/plan.ts';
 import type { CompactionPolicy, SectionSubject } from '../policy/policy.ts';
 import { parseSections, renderSections } from './check-summary.ts';
@@ -51,7 +51,7 @@ export function extractiveSummary(input: {
     titles.map((title) => ({ title, text: '' })),
     headings,
   );
-  const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
+  const tokens = (text: string): number => textTokens(text, calibration);
   const budget: LineBudget = { left: input.maximumTokens - tokens(frame), unused: 0, tokens };
   const texts = new Map<string, string>();
   for (const subject of SUBJECTS) {
@@ -112,13 +112,13 @@ function extractLines(entries: readonly Entry[]): ExtractedLines {
   return {
     requests: users
       .filter((text) => text.trim() !== '')
-      .map((text) => `- User: "${excerpt(text, REQUEST_CHARACTERS)}"`),
+      .map((text) => `- User: "${oneLine(text, REQUEST_CHARACTERS)}"`),
     progress: groupEntries(entries).flatMap((group) => (group.kind === 'exchange' ? ledgerLines(group.entries) : [])),
     findings: [...new Set(values)].map((value) => `- ${value}`),
     decisions: [],
     files: filesOf(entries).map((path) => `- ${path}`),
     open: plan === undefined ? [] : contentLines(textOf(plan.content)),
-    state: lastAnswer === undefined ? [] : [`- Last answer: ${excerpt(textOf(lastAnswer.content), STATE_CHARACTERS)}`],
+    state: lastAnswer === undefined ? [] : [`- Last answer: ${oneLine(textOf(lastAnswer.content), STATE_CHARACTERS)}`],
   };
 }
 
@@ -126,10 +126,10 @@ function ledgerLines([assistant, ...results]: readonly Entry[]): string[] {
   return (assistant?.content ?? []).flatMap((part) => {
     if (part.type !== 'tool_call') return [];
     const result = results.find((entry) => entry.callIndex === part.index);
-    const call = `- ${part.name} ${excerpt(part.arguments, RESULT_CHARACTERS)}`;
+    const call = `- ${part.name} ${oneLine(part.arguments, RESULT_CHARACTERS)}`;
     if (result === undefined) return [`${call}: outcome unknown`];
     const failed = result.isError === true ? 'failed: ' : '';
-    return [`${call}: ${failed}${excerpt(textOf(result.content), RESULT_CHARACTERS)}`];
+    return [`${call}: ${failed}${oneLine(textOf(result.content), RESULT_CHARACTERS)}`];
   });
 }
 
@@ -138,11 +138,4 @@ function filesOf(entries: readonly Entry[]): string[] {
     entry.content.flatMap((part) => (part.type === 'tool_call' ? pathsInArguments(part.arguments) : [])),
   );
   return [...new Set(paths)];
-}
-
-function excerpt(text: string, characters: number): string {
-  const line = headOf(text, characters * 4)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return line.length <= characters ? line : `${headOf(line, characters)} …`;
 }

@@ -1,12 +1,12 @@
 import type { ContentPart } from '../log/content.ts';
-import { NO_CALIBRATION, estimateTokens } from '../log/estimate.ts';
 import { LINES, frame, quoteLines, tagsOf } from '../log/frames.ts';
 import type { FrameName } from '../log/frames.ts';
 import { fileArguments } from '../log/readable-text.ts';
-import { measureContent, measureText } from '../log/measure.ts';
+import { measureContent, textTokens } from '../log/measure.ts';
 import { sumMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
-import { headOf } from '../plan/clip.ts';
+import { oneLine } from '../plan/clip.ts';
+import { parseNestedJson } from '../log/nested-json.ts';
 import type { Budget, SummaryForm, SummaryShown } from '../plan/plan.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import type { CompactionPolicy, SummaryFraming, TokenAmount } from '../policy/policy.ts';
@@ -90,19 +90,14 @@ export function callSubject(argumentsText: string): string {
 }
 
 export function shortSubject(subject: string): string {
-  const line = subject.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= TARGET_CHARACTERS ? line : `${headOf(line, TARGET_CHARACTERS).trimEnd()} …`;
+  return oneLine(subject, TARGET_CHARACTERS);
 }
 
 function firstText(argumentsText: string): string {
-  try {
-    const value: unknown = JSON.parse(argumentsText);
-    if (typeof value !== 'object' || value === null) return '';
-    return Object.values(value).find((item): item is string => typeof item === 'string') ?? '';
-  } catch {
-    // Arguments that are not JSON were never carried out.
-    return '';
-  }
+  const value = parseNestedJson(argumentsText);
+  // Arguments that are not JSON were never carried out.
+  if (typeof value !== 'object' || value === null) return '';
+  return Object.values(value).find((item): item is string => typeof item === 'string') ?? '';
 }
 
 /**
@@ -133,15 +128,14 @@ export function renderLedger(
   results: readonly LedgerResult[],
   of: { readonly maximumTokens: number; readonly recall: boolean },
 ): string {
-  const tokens = (text: string): number => estimateTokens(measureText(text), NO_CALIBRATION);
   const heading = of.recall
     ? 'Results that are no longer shown, newest last; recall_open with the id shows one again:'
     : 'Results that are no longer shown, newest last:';
-  let left = of.maximumTokens - tokens(frame('earlierResults', heading));
+  let left = of.maximumTokens - textTokens(frame('earlierResults', heading));
   const lines: string[] = [];
   for (const result of results.toReversed()) {
     const line = ledgerLine(result, of.recall);
-    left -= tokens(`${line}\n`);
+    left -= textTokens(`${line}\n`);
     if (left < 0) break;
     lines.unshift(line);
   }

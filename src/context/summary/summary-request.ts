@@ -4,7 +4,7 @@ import type { Entry } from '../log/entry.ts';
 import { estimateTokens } from '../log/estimate.ts';
 import { frame } from '../log/frames.ts';
 import type { Framed } from '../log/frames.ts';
-import { measureText } from '../log/measure.ts';
+import { textTokens } from '../log/measure.ts';
 import type { Calibration, ModelLimits, PlanPart, CompactionPlan, CompactionReason } from '../plan/plan.ts';
 import type { CompactionPolicy, Prompt, SummarySection } from '../policy/policy.ts';
 import { transcriptText } from './transcript.ts';
@@ -110,7 +110,7 @@ export function summaryView(input: SummaryRequestInput): SummaryRequest {
   const prompt = promptFor(input);
   const instruction = instructionText(input, prompt, input.agent);
   const limit = summaryRequestLimit(input.summarizer, part.maximumOutput);
-  const tokens = (text: string): number => estimateTokens(measureText(text), calibration);
+  const tokens = (text: string): number => textTokens(text, calibration);
   const room = Math.max(0, limit - tokens(system) - tokens(instruction) - FRAME_TOKENS);
   const reads = readsPreviousSummary(policy, input.parts, part) ? input.previousSummary : null;
   const previous = reads === null ? '' : boundedText(reads, { maximumTokens: room * PREVIOUS_SHARE, tokens });
@@ -226,16 +226,11 @@ export interface SharedRequestInput extends Omit<
   readonly thinkingRoom: number;
 }
 
-export interface SharedRequest extends SummaryRequest {
-  /** Of the beginning that both have. */
-  readonly sharedTokens: number;
-}
-
 /**
  * The last request up to the cut, with the order to summarize behind it: the provider has all but the order in its cache.
  * `null` where a transcript is to be asked: the request would not fit or shows entries shortened, the provider refused the last one, the plan has several parts, or the model went on with its work when it was asked this way.
  */
-export function sharedSummaryView(input: SharedRequestInput): SharedRequest | null {
+export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | null {
   const { policy, plan, part, entries, shown, calibration } = input;
   const prompt = policy.summary.sharesPrefix;
   const last = entries.at(-1);
@@ -248,7 +243,7 @@ export function sharedSummaryView(input: SharedRequestInput): SharedRequest | nu
   const sharedTokens = estimateTokens(measureView({ ...dropped, fixed: input.fixed }), calibration);
   const order = instructionText({ ...input, parts: plan.parts, previousSummary: null }, prompt, null);
   const limit = summaryRequestLimit(input.summarizer, part.maximumOutput + input.thinkingRoom);
-  if (sharedTokens + estimateTokens(measureText(order), calibration) > limit) return null;
+  if (sharedTokens + textTokens(order, calibration) > limit) return null;
   const { messages, ...view } = projectChecked(dropped);
   return {
     view: {
@@ -256,6 +251,5 @@ export function sharedSummaryView(input: SharedRequestInput): SharedRequest | nu
       messages: [...messages, { role: 'user', content: [{ type: 'text', text: order }], origin: 'note' }],
     },
     promptVersion: `${prompt.name}@${prompt.version}`,
-    sharedTokens,
   };
 }

@@ -18,7 +18,7 @@ import { LINES, quoteTags } from '../log/frames.ts';
 import { parseSections, splitSections, renderSections } from './check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import { headOf } from '../plan/clip.ts';
-import { measureText } from '../log/measure.ts';
+import { textTokens } from '../log/measure.ts';
 
 export interface WholeSummary {
   readonly text: string;
@@ -185,7 +185,7 @@ export function guardedSummary(
   if (overflowGuard === null) return text;
   const over = of.tokensAfter - resolveAmount(overflowGuard, budget);
   if (over <= 0) return text;
-  const maximumTokens = estimateTokens(measureText(text), calibration) - over;
+  const maximumTokens = textTokens(text, calibration) - over;
   return shortenSummary(text, { policy, maximumTokens, calibration });
 }
 
@@ -200,7 +200,7 @@ export function shortenSummary(
 ): string {
   const { sections: wanted, headings } = of.policy.summary;
   const maximum = Math.max(SMALLEST_GUARDED, of.maximumTokens);
-  const tokens = (value: string): number => estimateTokens(measureText(value), of.calibration);
+  const tokens = (value: string): number => textTokens(value, of.calibration);
   if (tokens(text) <= maximum) return text;
   const { written, lists } = splitLists(text);
   const below = lists === '' ? '' : `\n\n${lists}`;
