@@ -5,7 +5,7 @@ import { breakdownWindow } from '../view/view-arrangement.ts';
 import { draftedPlan, planningState, requiredGain } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce, shrinkToFit } from './reduce.ts';
-import { hasEnoughMessages, planSummary, planSummaryInPlace } from '../summary/summary-form.ts';
+import { hasEnoughMessages, planSummary, planSummaryInPlace } from './plan-summary.ts';
 
 /** A view may stay this share of the input budget above the target (R7). */
 const TARGET_TOLERANCE = 0.05;

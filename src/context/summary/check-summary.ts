@@ -4,8 +4,6 @@ import { quoteText } from '../log/frames.ts';
 import { textTokens } from '../log/measure.ts';
 import { headOf } from '../plan/clip.ts';
 import type { PlanPart } from '../plan/plan.ts';
-import type { PlanningState } from '../plan/planning-state.ts';
-import { resolveAmount } from '../policy/budget.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { formatCount } from '../view/notes.ts';
 import { sectionsOf } from './summary-request.ts';
@@ -152,25 +150,7 @@ export function renderSections(sections: readonly WrittenSection[], style: Headi
 /** Of a message that does not fit, so many characters stay. */
 const EXCERPT_CHARACTERS = 200;
 /** Number and quotation marks of one message. Tokens. */
-const FRAME_TOKENS = 6;
-
-/**
- * What the quoted user messages may take in a summary that covers everything before a cut. Tokens.
- *
- * @param before position of the cut
- */
-export function quotedTokens({ input, table, storedTokens }: PlanningState, before: number): number {
-  const { policy, budget, summary } = input;
-  if (policy.summary.quotedMessages === null || quotingSection(policy) === undefined) return 0;
-  const limit = resolveAmount(policy.summary.quotedMessages, budget);
-  // Those that an earlier summary quotes are counted with all they may take.
-  if (summary !== null) return limit;
-  let whole = 0;
-  for (let position = 0; position < before; position += 1) {
-    if (table.kindAt(position) === 'user') whole += (storedTokens[position] ?? 0) + FRAME_TOKENS;
-  }
-  return Math.min(limit, whole);
-}
+export const QUOTE_TOKENS = 6;
 
 export function quotingSection(policy: CompactionPolicy): string | undefined {
   return policy.summary.sections.find((section) => section.quotesUserMessages === true)?.title;
@@ -182,7 +162,7 @@ export function quotingSection(policy: CompactionPolicy): string | undefined {
  * are counted.
  */
 export function quoteUserMessages(messages: readonly Entry[], maximumTokens: number): string {
-  const tokens = (text: string): number => textTokens(text) + FRAME_TOKENS;
+  const tokens = (text: string): number => textTokens(text) + QUOTE_TOKENS;
   const quotes: string[] = [];
   let left = maximumTokens;
   const newestFirst = messages.toSorted((one, other) => other.sequence - one.sequence);

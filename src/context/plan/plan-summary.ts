@@ -1,10 +1,10 @@
 import { measureContent } from '../log/measure.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
-import type { Operation, SummaryForm } from '../plan/plan.ts';
-import { draftedPlan, requiredGain, tokensOf, coveredAlready } from '../plan/planning-state.ts';
-import type { Draft, DraftedPlan, PlanningState } from '../plan/planning-state.ts';
-import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from '../plan/reduce.ts';
-import { shareOf, summaryParts, entriesRead } from '../plan/summary-parts.ts';
+import type { Operation, SummaryForm } from './plan.ts';
+import { draftedPlan, requiredGain, tokensOf, coveredAlready } from './planning-state.ts';
+import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
+import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from './reduce.ts';
+import { shareOf, summaryParts, entriesRead } from './summary-parts.ts';
 import {
   SMALLEST_SUMMARY,
   carriedNotes,
@@ -17,7 +17,7 @@ import {
   scarceRooms,
 } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
-import { summaryContent, summaryFraming, summaryShown } from './summary-message.ts';
+import { summaryContent, summaryFraming, summaryShown } from '../summary/summary-message.ts';
 
 /**
  * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.

@@ -1,12 +1,13 @@
-import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from '../plan/cut-point.ts';
+import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from './cut-point.ts';
 import type { GroupKind, GroupTable } from '../log/groups.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
-import { countedTokens, shownTokens, sumShown, tokensOf, coveredAlready } from '../plan/planning-state.ts';
-import type { Draft, PlanningState } from '../plan/planning-state.ts';
-import { quotedTokens } from './check-summary.ts';
-import type { SummaryForm } from '../plan/plan.ts';
+import { countedTokens, shownTokens, sumShown, tokensOf, coveredAlready } from './planning-state.ts';
+import type { Draft, PlanningState } from './planning-state.ts';
+import { QUOTE_TOKENS, quotingSection } from '../summary/check-summary.ts';
+import { resolveAmount } from '../policy/budget.ts';
+import type { SummaryForm } from './plan.ts';
 import type { NoteSlot } from '../log/entry.ts';
-import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary, summaryFraming } from './summary-message.ts';
+import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary, summaryFraming } from '../summary/summary-message.ts';
 
 export interface Rooms {
   readonly summary: number;
@@ -66,6 +67,24 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
     olderTokens: sumShown(state, capped, older),
     quotedTokens: quotedTokens(state, from),
   };
+}
+
+/**
+ * What the quoted user messages may take in a summary that covers everything before a cut. Tokens.
+ *
+ * @param before position of the cut
+ */
+function quotedTokens({ input, table, storedTokens }: PlanningState, before: number): number {
+  const { policy, budget, summary } = input;
+  if (policy.summary.quotedMessages === null || quotingSection(policy) === undefined) return 0;
+  const limit = resolveAmount(policy.summary.quotedMessages, budget);
+  // Those that an earlier summary quotes are counted with all they may take.
+  if (summary !== null) return limit;
+  let whole = 0;
+  for (let position = 0; position < before; position += 1) {
+    if (table.kindAt(position) === 'user') whole += (storedTokens[position] ?? 0) + QUOTE_TOKENS;
+  }
+  return Math.min(limit, whole);
 }
 
 function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | null {
