@@ -15,7 +15,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'last turn', align: 'right' },
 ];
 
-/** Columns below which only id, state and task are shown. */
+/** Columns below which some are left out. */
 const WIDE = 90;
 
 /** State in one word: of the running turn, the outcome of the last one, or `queued`. */
@@ -29,7 +29,7 @@ export function conversationListLines(
   conversations: readonly Conversation[],
   { columns, style, now }: { readonly columns: number | null; readonly style: Style; readonly now: number },
 ): string[] {
-  const narrow = columns !== null && columns < WIDE;
+  const shown = shownColumns(columns ?? WIDE);
   const rows = conversations.map((conversation) => {
     const { conversationId, title, agent, entryCount, turn, createdAt } = conversation;
     const cells = [
@@ -41,13 +41,23 @@ export function conversationListLines(
       turn === null ? '' : turn.cost === null ? 'unknown' : formatCost(turn.cost),
       formatAge(turn?.endedAt ?? turn?.startedAt ?? createdAt, now),
     ];
-    return narrow ? cells.slice(0, 3) : cells;
+    return shown.map((column) => cells[column] ?? '');
   });
-  return tableLines(narrow ? COLUMNS.slice(0, 3) : COLUMNS, rows, {
-    columns,
-    style,
-    paint: (text, _row, column) => (column === 1 ? paintState(text, style) : text),
-  });
+  return tableLines(
+    COLUMNS.filter((_, column) => shown.includes(column)),
+    rows,
+    {
+      columns,
+      style,
+      paint: (text, _row, column) => (column === 1 ? paintState(text, style) : text),
+    },
+  );
+}
+
+/** The title needs room to be read. */
+function shownColumns(columns: number): readonly number[] {
+  if (columns >= WIDE) return [0, 1, 2, 3, 4, 5, 6];
+  return columns >= 60 ? [0, 1, 2, 5, 6] : [0, 1, 2];
 }
 
 function paintState(text: string, style: Style): string {
