@@ -1,12 +1,15 @@
 import { localCommand } from '../command.ts';
+import { withReader } from '../connect.ts';
+import type { ConnectionFlags } from '../holdfast-command.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
 
-const agents = localCommand({
+const agents = localCommand<ConnectionFlags>({
   description:
-    'Lists the agents of holdfast.yaml and the built-in `default`, with model, compaction preset and tools. It does not know agents that a program defines.',
+    'Lists the agents of holdfast.yaml and the built-in `default`, with model, compaction preset and tools, then those that only a running worker has, because a program defines them.',
   examples: ['npx holdfast agents', 'npx holdfast agents --json | jq -r ".agents[].name"'],
-  async run({ output }) {
+  servers: true,
+  async run({ output }, flags) {
     const { loadConfiguration } = await import('../../config/load-configuration.ts');
     const { agents: configured, file } = loadConfiguration({ directory: process.cwd(), environment: process.env });
     const listed = configured.map(({ policy, name, model, tools, workspace }) => ({
@@ -16,6 +19,8 @@ const agents = localCommand({
       tools,
       workspace,
     }));
+    const { running, remarks } = await agentsOfWorkers(flags);
+    const ofWorkers = running.filter((name) => !listed.some((agent) => agent.name === name));
     const rows = listed.map(({ name, model, preset, tools }) => [name, model, preset, tools.join(', ')].map(safeLine));
     const columns = [
       { title: 'agent' },
@@ -23,8 +28,25 @@ const agents = localCommand({
       { title: 'preset' },
       { title: 'tools', flexible: true as const },
     ];
-    return { json: { file, agents: listed }, lines: tableLines(columns, rows, output) };
+    const others = ofWorkers.map((name) => [safeLine(name), '', '', 'of a running worker, defined by a program']);
+    return {
+      json: { file, agents: listed, ofWorkers },
+      lines: tableLines(columns, [...rows, ...others], output),
+      remarks,
+    };
   },
 });
+
+/** None where there are no servers. */
+async function agentsOfWorkers(
+  flags: ConnectionFlags,
+): Promise<{ readonly running: readonly string[]; readonly remarks: readonly string[] }> {
+  try {
+    return { running: await withReader(flags, (client) => client.models.listAgents()), remarks: [] };
+  } catch (error) {
+    const { describeError } = await import('../describe-error.ts');
+    return { running: [], remarks: [`Agents of running workers are not known: ${describeError(error).message}`] };
+  }
+}
 
 export const commands = { agents };

@@ -111,9 +111,13 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
 
 test('chat and start take an agent that only a running worker has, and refuse one that nobody has', async () => {
   const worker = await harness.startWorker({ agent: { name: 'courier' } });
-  const environment = { ...harness.environment };
+  await waitUntil('it has announced itself', async () =>
+    (await harness.client.models.listAgents()).includes('courier'),
+  );
+  const { environment } = harness;
   const started = await runInProcess(['start', 'Say hello', '--agent', 'courier'], { environment });
   expect(started).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
+  expect((await runInProcess(['agents'], { environment })).stdout).toMatch(/^courier +of a running worker/mu);
   expect(await runInProcess(['start', 'Say hello', '--agent', 'nobody'], { environment })).toMatchObject({ code: 2 });
   const chat = openChat('--agent', 'nobody');
   await chat.shows('nobody');
