@@ -35,10 +35,12 @@ const FILLS: readonly {
 ];
 
 /**
- * Wordings of all kinds, and public issue threads whose collectors had not read the rules. The rules were corrected by both. A list that
- * they were never corrected by is judged once, and joins the second after a look at its lines.
+ * Wordings of all kinds, and public issue threads whose collectors had not read the rules. The rules were corrected by the
+ * first two. The third is judged once, and joins the second after a look at its lines.
  */
-const SETS = ['wordings.jsonl', 'issue-threads.jsonl'].map((name) => new URL(name, import.meta.url));
+const SETS = ['wordings.jsonl', 'issue-threads.jsonl', 'unseen-threads.jsonl'].map(
+  (name) => new URL(name, import.meta.url),
+);
 
 /**
  * `npm run bench -- error-wordings [file]`: how many overflows of a list are found, and how many other refusals are taken for
