@@ -78,7 +78,7 @@ npx holdfast show last
 - **Options of servers**: \`--database-url <url>\`, \`--temporal-address <host:port>\` and \`--temporal-namespace <name>\`.
 - **\`holdfast.yaml\` and \`.holdfast/\`** are looked for here, then in the folders above. \`--config <file>\` names another file. A command that needs no
   agent, such as \`stop\` or \`list\`, works beside a file with mistakes.
-- **On a terminal**, \`chat\`, \`start\` and \`watch\` are a screen that follows the turn. Esc stops the turn; \`y\` and \`n\` decide on a waiting call.
+- **On a terminal**, \`chat\`, \`start\` and \`watch\` are a screen that follows the turn. Esc stops the turn; \`y\` or \`n\`, then Enter, decides on a waiting call.
 - **In a pipe** they print plain lines: one per tool call, and answers when they are complete.
 - **Colours**: \`NO_COLOR\` turns them off. \`TERM=dumb\` and \`--plain\` turn off repainting too.
 - **Ctrl-C** leaves, and the turn goes on. Ctrl-C and SIGTERM end every command within a second. \`dev\`, \`worker\` and \`simulator\` first end their
