@@ -251,6 +251,7 @@ test('the reference and its document name every route and load nothing from else
   const document = (await call('GET', '/openapi.json')).body;
   const validator = new Validator();
   expect(await validator.validate(document)).toEqual({ valid: true });
+  expect((await call('GET', '/reference.css')).headers.get('content-type')).toBe('text/css');
   expect(validator.version).toBe('3.1');
   expect(document.components.securitySchemes).toEqual({ key: { type: 'http', scheme: 'bearer' } });
   expect(Object.keys(document.paths)).toEqual(
