@@ -34,6 +34,7 @@ export type {
   ServedCommand,
   StandingApproval,
   StoredSummary,
+  SummaryDifference,
   SummaryAudit,
   TimelineEvent,
   TurnSummary,

@@ -22,6 +22,7 @@ import type {
   PastView,
   StoredSummary,
   SummaryAudit,
+  SummaryDifference,
   TimelineEvent,
 } from './types.ts';
 import { timelineEvent } from './watch.ts';
@@ -110,6 +111,22 @@ export class LogMethods {
     return this.#context.boundary.call('log.searchSummaries', options, () =>
       listStoredSummaries(this.#context.database, options),
     );
+  }
+
+  /**
+   * Compares two summaries line by line.
+   * @param options.older generation of the older one. Default: the one that the newer one updates
+   * @param options.newer generation of the newer one. Default: the one that is in force
+   * @throws HoldfastClientError `invalid_argument` if there are no two such summaries
+   */
+  summaryDifference(
+    options: OfConversation & { readonly older?: number; readonly newer?: number },
+  ): Promise<SummaryDifference> {
+    const { boundary, database } = this.#context;
+    return boundary.call('log.summaryDifference', options, async () => {
+      const { differenceOf } = await import('./summary-difference.ts');
+      return differenceOf(await listStoredSummaries(database, options), options);
+    });
   }
 
   /** For each compaction, oldest first: the entries that its summary covers, and the entries that it shows shorter. */

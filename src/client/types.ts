@@ -45,6 +45,8 @@ export type StoredSummary = Answer<typeof logs.storedSummary>;
 export type ContextReport = Answer<typeof logs.contextReport>;
 /** One attempt of a model call. */
 export type PastCall = Answer<typeof logs.pastCall>;
+/** Two summaries, and the lines that the newer one took over, lost and gained. */
+export type SummaryDifference = Answer<typeof logs.summaryDifference>;
 /** Facts that left the window by compaction, and whether recall finds them. */
 export type SummaryAudit = Answer<typeof logs.summaryAudit>;
 /** The request of a past model call, rebuilt from the log. */

@@ -1,5 +1,5 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { StoredSummary, SummaryAudit } from '../../client/types.ts';
+import type { SummaryAudit } from '../../client/types.ts';
 import { argument, conversationCommand, option } from '../command.ts';
 import type { Printed } from '../command.ts';
 import { count } from '../count-option.ts';
@@ -51,10 +51,14 @@ const summaries = conversationCommand<SummariesFlags, [query: string | undefined
     if (flags.audit === true) {
       return showAudit(await client.log.audit({ conversationId, limit: flags.limit }), flags, output);
     }
+    if (flags.diff !== undefined) {
+      const found = await client.log.summaryDifference({ conversationId, ...pairIn(flags.diff) });
+      const { style } = output;
+      return { json: found, lines: summaryDifferenceLines(found, { style, full: flags.full === true }) };
+    }
     const found = await (query === undefined
       ? client.log.summaries({ conversationId })
       : client.log.searchSummaries({ conversationId, query }));
-    if (flags.diff !== undefined) return difference(found, flags, output);
     const { columns, style } = output;
     const { full = false, lineage: showLineage = false } = flags;
     const lineage = full || showLineage ? await client.log.lineage({ conversationId }) : undefined;
@@ -72,52 +76,12 @@ const summaries = conversationCommand<SummariesFlags, [query: string | undefined
 
 export const commands = { summaries };
 
-function difference(all: readonly StoredSummary[], { diff, full = false }: SummariesFlags, { style }: Output): Printed {
-  const written = all.filter(({ text }) => text !== null);
-  const [older, newer] = typeof diff === 'string' ? namedPair(written, diff) : pairInForce(written);
-  return { json: { older, newer }, lines: summaryDifferenceLines(older, newer, { style, full }) };
-}
-
-/** Of several branches the newest two may have nothing to do with each other. */
-function pairInForce(written: readonly StoredSummary[]): readonly [StoredSummary, StoredSummary] {
-  const newer = written.find(({ inForce }) => inForce);
-  const older = written.find(({ generation }) => generation === newer?.updatesGeneration);
-  if (newer !== undefined && older !== undefined) return [older, newer];
-  if (written.length < 2) {
-    throw new UsageError(
-      'usage',
-      `Two summaries are needed to compare, and the conversation has ${written.length === 0 ? 'none' : 'one'}.`,
-      '`npx holdfast summaries <conversation>` lists them.',
-    );
-  }
-  const what =
-    newer === undefined
-      ? 'No summary is in force on the active branch.'
-      : `The summary in force, generation ${newer.generation}, updates no other: it is the first of its branch.`;
-  throw new UsageError('usage', what, `Name two with --diff, like 1:3. ${known(written)}`);
-}
-
-function namedPair(written: readonly StoredSummary[], generations: string): readonly [StoredSummary, StoredSummary] {
+/** @returns generations to compare; without a text those that the client chooses */
+function pairIn(generations: string | true): { readonly older?: number; readonly newer?: number } {
+  if (generations === true) return {};
   const match = /^(\d+):(\d+)$/u.exec(generations);
-  if (match === null) {
-    throw new UsageError(
-      'usage',
-      `--diff ${JSON.stringify(generations)} names no two generations.`,
-      'Write --diff 1:3.',
-    );
-  }
-  const [, older = '', newer = ''] = match;
-  return [named(written, older), named(written, newer)];
-}
-
-function named(written: readonly StoredSummary[], generation: string): StoredSummary {
-  const found = written.find((each) => each.generation === Number(generation));
-  if (found !== undefined) return found;
-  throw new UsageError('usage', `Generation ${generation} has no summary.`, known(written));
-}
-
-function known(written: readonly StoredSummary[]): string {
-  return `Generations with a summary: ${written.map(({ generation }) => generation).join(', ') || 'none'}.`;
+  if (match !== null) return { older: Number(match[1]), newer: Number(match[2]) };
+  throw new UsageError('usage', `--diff ${JSON.stringify(generations)} names no two generations.`, 'Write --diff 1:3.');
 }
 
 function showAudit(audit: SummaryAudit, flags: SummariesFlags, { columns, style }: Output): Printed {

@@ -11,6 +11,7 @@ import {
   pastView,
   storedSummary,
   summaryAudit,
+  summaryDifference,
   timelineEvent,
 } from './log-results.ts';
 import { costRow, foundPassage, providerPause, servedModel, storedMemory } from './memory-results.ts';
@@ -77,6 +78,13 @@ const LOG = {
     summary: 'List the summaries whose text matches',
     arguments: { ...ofConversation, query: text },
     result: listOf(storedSummary),
+  },
+  'log.summaryDifference': {
+    ...reads,
+    path: `${CONVERSATION}/summaries/difference`,
+    summary: 'Compare two summaries; without generations the one in force with the one that it updates',
+    arguments: { ...ofConversation, older: number, newer: number },
+    result: summaryDifference,
   },
   'log.lineage': {
     ...reads,

@@ -139,6 +139,15 @@ export const storedSummary = z
   })
   .meta({ id: 'Summary' });
 
+export const summaryDifference = z
+  .object({
+    older: storedSummary,
+    newer: storedSummary,
+    /** In order; each may hold several lines. */
+    changes: listOf(z.object({ kind: z.enum(['equal', 'added', 'removed']), text: z.string() })),
+  })
+  .meta({ id: 'SummaryDifference' });
+
 const coveredEntry = { sequence: count, entryId: z.string() };
 
 export const compactionLineage = z

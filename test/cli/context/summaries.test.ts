@@ -88,23 +88,23 @@ test('--diff says why there is nothing to compare, and which generations there a
   const turn = await startTurn(sql);
   const { conversationId } = turn;
   for (const call of [1, 2]) await step(sql, turn, call);
-  expect((await cli('summaries', conversationId, '--diff')).stderr).toContain('the conversation has none.');
+  expect((await cli('summaries', conversationId, '--diff')).stderr).toContain('the conversation has none');
   await compact(turn, 4, 'Herons nest.');
   const one = await cli('summaries', conversationId, '--diff');
-  expect([one.code, one.stderr]).toEqual([2, expect.stringContaining('the conversation has one.')]);
+  expect([one.code, one.stderr]).toEqual([2, expect.stringContaining('the conversation has one')]);
   expect((await cli('summaries', conversationId, '--diff', '1:2')).stderr).toMatch(/Generation 2 has no summary/u);
   expect((await cli('summaries', conversationId, '--diff', 'x')).stderr).toContain('names no two generations');
   await end(sql, turn);
   await go(sql, conversationId, { entryId: null, summarizes: false });
   const elsewhere = await goOn(conversationId);
   const nothing = await cli('summaries', conversationId, '--diff');
-  expect(nothing.stderr).toContain('the conversation has one.');
+  expect(nothing.stderr).toContain('the conversation has one');
   for (const call of [1, 2]) await step(sql, elsewhere, call);
   const [first] = await sql<{ sequence: number }[]>`
     select min(sequence) as sequence from entries where conversation_id = ${conversationId} and branch = 1`;
   await compact(elsewhere, (first?.sequence ?? 0) + 3, 'Storks fly.');
   expect((await cli('summaries', conversationId, '--diff')).stderr).toMatch(
-    /generation 2, updates no other: it is the first of its branch\.\nnext: .*like 1:3.*with a summary: 1, 2\./u,
+    /generation 2 updates no other: it is the first of its branch\nnext: .*like 1:3.*with a summary: 1, 2\./u,
   );
 });
 
