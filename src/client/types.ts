@@ -4,6 +4,7 @@ import type { EventKind, EventOfKind } from '../store/log/timeline.ts';
 import type * as conversations from './api/conversation-results.ts';
 import type * as logs from './api/log-results.ts';
 import type { foundPassage } from './api/memory-results.ts';
+import type * as summaries from './api/summary-results.ts';
 import type { OfConversation } from './arguments.ts';
 
 export type { ModelCallAddress } from '../store/attempts/find-model-call.ts';
@@ -40,15 +41,15 @@ export type ListedEntry = Answer<typeof logs.listedEntry>;
 /** The report of a tool call's attempt after another attempt gave the result. */
 export type LateResult = Answer<typeof logs.lateResult>;
 /** A committed compaction. */
-export type StoredSummary = Answer<typeof logs.storedSummary>;
+export type StoredSummary = Answer<typeof summaries.storedSummary>;
 /** What fills the window of the next call, in tokens, and the numbers in force. */
 export type ContextReport = Answer<typeof logs.contextReport>;
 /** One attempt of a model call. */
 export type PastCall = Answer<typeof logs.pastCall>;
 /** Two summaries, and the lines that the newer one took over, lost and gained. */
-export type SummaryDifference = Answer<typeof logs.summaryDifference>;
+export type SummaryDifference = Answer<typeof summaries.summaryDifference>;
 /** Facts that left the window by compaction, and whether recall finds them. */
-export type SummaryAudit = Answer<typeof logs.summaryAudit>;
+export type SummaryAudit = Answer<typeof summaries.summaryAudit>;
 /** The request of a past model call, rebuilt from the log. */
 export type PastView = Answer<typeof logs.pastView>;
 /** A piece of an entry or summary that a search found. */

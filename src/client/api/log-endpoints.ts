@@ -2,19 +2,9 @@ import { z } from 'zod';
 import { flag, formed, named, ofConversation, oneOf, text, time, whole } from '../arguments.ts';
 import { listOf, pageOf } from './conversation-results.ts';
 import type { Endpoint } from './endpoint.ts';
-import {
-  compactionLineage,
-  contextReport,
-  listedEntry,
-  openedEntry,
-  pastCall,
-  pastView,
-  storedSummary,
-  summaryAudit,
-  summaryDifference,
-  timelineEvent,
-} from './log-results.ts';
+import { contextReport, listedEntry, openedEntry, pastCall, pastView, timelineEvent } from './log-results.ts';
 import { costRow, foundPassage, providerPause, servedModel, storedMemory } from './memory-results.ts';
+import { compactionLineage, storedSummary, summaryAudit, summaryDifference } from './summary-results.ts';
 
 const CONVERSATION = '/conversations/{conversationId}';
 const number = whole(1).optional();
