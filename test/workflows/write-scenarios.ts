@@ -91,7 +91,8 @@ export const SCENARIOS: readonly Scenario[] = [
       agent: { model: 'simulator/sim-16k', preset: 'cowork', memory: true, limits: { steps: 60, noteAt: 0.05 } },
     },
     task: `${READ} 14 times, one by one`,
-    before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } }),
+    // Twice: the pause of the first may be over when the next worker asks.
+    before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 2, match: { purpose: 'summary' } }),
     between: [[/^summarize/u, rememberPumps]],
     reaches: [
       /^compactContext.*insert compactions/u,

@@ -7,7 +7,7 @@ import { StoreError } from './errors.ts';
 /** Two connections of a pooler in session mode may be as many as it allows at once. */
 const TRIES = 3;
 /** Milliseconds in which a notification arrives where one can. */
-const NOTIFICATION_MILLISECONDS = 5_000;
+const NOTIFICATION_MILLISECONDS = 20_000;
 
 /**
  * Opens a pool, unless its address leads to a pooler in transaction mode without saying so: what is set for a connection would stay for the
@@ -72,12 +72,12 @@ async function sharesConnections(sql: Database): Promise<boolean> {
 export async function requireNotifications(sql: Database): Promise<void> {
   const channel = `holdfast_probe_${randomUUID()}`;
   const limit = new AbortController();
-  const late = delay(NOTIFICATION_MILLISECONDS, 'late', { signal: limit.signal }).catch(() => 'late');
   let heard = (): void => undefined;
   const arrived = new Promise<void>((resolve) => (heard = resolve));
   const listening = await sql.listen(channel, () => heard());
   try {
     await sql.notify(channel, '');
+    const late = delay(NOTIFICATION_MILLISECONDS, 'late', { signal: limit.signal }).catch(() => 'late');
     if ((await Promise.race([arrived, late])) !== 'late') return;
   } finally {
     limit.abort();

@@ -44,7 +44,7 @@ test('--jsonl writes one verdict for each case and reads what a case leaves out 
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     { kind: 'overflow', repair: 'compact', actual: 9_310, limit: 8_192, evidence: expect.any(String) },
     { kind: 'overflow', repair: 'compact', actual: 9_310, limit: 8_192, evidence: expect.any(String) },
-    { kind: 'rate_limit', repair: 'wait', actual: null, limit: null, evidence: 'a retry hint of a limit' },
+    { kind: 'rate_limit', repair: 'wait', actual: null, limit: null, evidence: 'a retry hint' },
     { kind: 'unknown', repair: 'stop', actual: null, limit: null, evidence: expect.any(String) },
     { kind: 'overflow', repair: 'compact', actual: null, limit: null, evidence: expect.stringContaining('98 %') },
     {
