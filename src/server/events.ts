@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { streamSSE } from 'hono/streaming';
+import { stream, streamSSE } from 'hono/streaming';
 import type { SSEStreamingApi } from 'hono/streaming';
 import { whole } from '../client/arguments.ts';
 import type { Holdfast } from '../client/holdfast.ts';
@@ -31,17 +31,31 @@ const EXPORTS_OF_TENANT = 2;
 /** Open event streams of one server, and whatever else lasts as long as its reader likes. */
 export interface EventStreams {
   serve(context: Context<Admitted>, client: Holdfast, wanted: WantedEvents): Promise<Response>;
-  /** Aborts when the connection closes, with the caller's key, and with the server. @throws RequestError `too_many_watchers` */
+  /**
+   * Takes a place. Aborts when the connection closes, with the caller's key, and with the server.
+   * @throws RequestError `too_many_watchers`
+   */
   endingOf(context: Context<Admitted>, kind?: Waiting): AbortController;
   /**
    * Opens a stream that ends with its caller, its key or the server. It is written no faster than it is read.
    * @param write ends when the signal aborts
    * @param failed writes what `write` threw
+   * @param ending of a place that was taken before. Default: takes one
    */
   open(
     context: Context<Admitted>,
     write: (stream: SSEStreamingApi, signal: AbortSignal) => Promise<void>,
     failed: (stream: SSEStreamingApi, error: unknown) => Promise<void>,
+    ending?: AbortController,
+  ): Response;
+  /**
+   * Answers with JSON that is there only after a while: the head goes out at once and spaces follow, so that no client gives up and asks
+   * again. What fails then cuts the connection.
+   */
+  answerLate(
+    context: Context<Admitted>,
+    ending: AbortController,
+    read: (signal: AbortSignal) => Promise<unknown>,
   ): Response;
   /** Ends all, and waits for the look at their keys that is under way. */
   close(): Promise<void>;
@@ -50,33 +64,18 @@ export interface EventStreams {
 export function createEventStreams(limits: ServerLimits, access: Access, log: (error: unknown) => void): EventStreams {
   const open: OpenStreams = new Map();
   const keyChecks = checkKeys(open, access, limits.keyCheckSeconds, log);
-  const endingOf: EventStreams['endingOf'] = (context, kind = 'watcher') => {
-    const { tenant, key } = context.var.caller;
-    if (open.size >= limits.watchers)
-      throw tooMany(`This server has ${limits.watchers} open event streams, exports and waits.`);
-    const exports =
-      kind === 'export' ? [...open.values()].filter((of) => of.kind === kind && of.tenant === tenant) : [];
-    if (exports.length >= EXPORTS_OF_TENANT) throw tooMany(`${EXPORTS_OF_TENANT} conversations are being exported.`);
-    const ending = new AbortController();
-    open.set(ending, { tenant, kind, keyId: key?.id ?? null });
-    context.env.outgoing.once('close', () => {
-      open.delete(ending);
-      ending.abort();
-    });
-    return ending;
-  };
-  const openStream: EventStreams['open'] = (context, write, failed) => {
-    const ending = endingOf(context);
+  const endingOf: EventStreams['endingOf'] = (context, kind = 'watcher') => takePlace(open, limits, context, kind);
+  const openStream: EventStreams['open'] = (context, write, failed, ending = endingOf(context)) => {
     context.header('x-accel-buffering', 'no');
     cutOffStandstill(context, limits);
-    return streamSSE(context, async (stream) => {
-      stream.onAbort(() => ending.abort());
-      const stopBeating = beat(stream, limits.heartbeatSeconds, ending);
+    return streamSSE(context, async (events) => {
+      events.onAbort(() => ending.abort());
+      const stopBeating = beat(() => events.write(': \n\n'), limits.heartbeatSeconds);
       try {
-        await write(stream, ending.signal);
+        await write(events, ending.signal);
         if (ending.signal.reason instanceof RequestError) throw ending.signal.reason;
       } catch (error) {
-        await failed(stream, error);
+        await failed(events, error);
       } finally {
         stopBeating();
       }
@@ -85,6 +84,17 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
   return {
     endingOf,
     open: openStream,
+    answerLate(context, ending, read) {
+      context.header('content-type', 'application/json');
+      cutOffStandstill(context, limits);
+      return stream(context, async (body) => {
+        const stopBeating = beat(() => body.write(' '), limits.heartbeatSeconds);
+        await read(ending.signal)
+          .then((value) => body.write(JSON.stringify(value)))
+          .catch(() => context.env.outgoing.destroy())
+          .finally(stopBeating);
+      });
+    },
     async serve(context, client, { conversationId, liveText = true, ...wanted }) {
       const options = { liveText, afterSequence: lastEventOf(context) ?? wanted.afterSequence ?? 0 };
       const { eventCount } = await client.conversation.get({ conversationId });
@@ -105,6 +115,30 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
   };
 }
 
+/** @throws RequestError `too_many_watchers` */
+function takePlace(
+  open: OpenStreams,
+  limits: ServerLimits,
+  context: Context<Admitted>,
+  kind: Waiting,
+): AbortController {
+  const { tenant, key } = context.var.caller;
+  if (open.size >= limits.watchers)
+    throw tooMany(`This server has ${limits.watchers} open event streams, exports and waits.`);
+  const exports = kind === 'export' ? [...open.values()].filter((of) => of.kind === kind && of.tenant === tenant) : [];
+  if (exports.length >= EXPORTS_OF_TENANT) throw tooMany(`${EXPORTS_OF_TENANT} conversations are being exported.`);
+  const ending = new AbortController();
+  const { outgoing } = context.env;
+  // Who left while the key was looked up: it closes no second time.
+  if (outgoing.destroyed) ending.abort();
+  else open.set(ending, { tenant, kind, keyId: key?.id ?? null });
+  outgoing.once('close', () => {
+    open.delete(ending);
+    ending.abort();
+  });
+  return ending;
+}
+
 /** A reader that takes nothing must not hold what its answer is read from. */
 export function cutOffStandstill({ env }: Context<Admitted>, { heartbeatSeconds }: ServerLimits): void {
   env.outgoing.setTimeout(heartbeatSeconds * MISSED_HEARTBEATS * 1_000);
@@ -123,10 +157,11 @@ function checkKeys(
   log: (error: unknown) => void,
 ): { readonly end: () => Promise<void> } {
   const endRevoked = async (): Promise<void> => {
-    const keys = [...new Set([...open.values()].map(({ keyId }) => keyId))].filter((key) => key !== null);
-    if (keys.length === 0) return;
-    const inForce = await access.inForce(keys);
-    for (const [ending, { keyId }] of open) if (keyId !== null && !inForce.has(keyId)) ending.abort(revoked());
+    const looked = [...open].flatMap(([ending, { keyId }]) => (keyId === null ? [] : [{ ending, keyId }]));
+    if (looked.length === 0) return;
+    const inForce = await access.inForce([...new Set(looked.map(({ keyId }) => keyId))]);
+    // Of the streams that were asked about: one that opened meanwhile has a key that was just looked up.
+    for (const { ending, keyId } of looked) if (!inForce.has(keyId)) ending.abort(revoked());
   };
   let looking: Promise<void> | null = null;
   const look = (): void => {
@@ -146,11 +181,10 @@ function checkKeys(
   };
 }
 
-/** Comments that keep the stream open; one at once, so that the caller knows that it is connected. */
-function beat(stream: SSEStreamingApi, seconds: number, ending: AbortController): () => void {
-  const write = (): void => void stream.write(': \n\n').catch(() => ending.abort());
-  const timer = setInterval(write, seconds * 1_000);
-  write();
+/** Keeps a connection open by what means nothing; once at once, so that the caller knows that it is connected. */
+function beat(write: () => Promise<unknown>, seconds: number): () => void {
+  const timer = setInterval(() => void write(), seconds * 1_000);
+  void write();
   return () => clearInterval(timer);
 }
 

@@ -41,6 +41,10 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** For requests that are being served as the server closes; the longest only waits, which end at once. */
+const GRACE_MILLISECONDS = 5_000;
+const IDLE_LOOK_MILLISECONDS = 20;
+
 /** An address that this server does not listen on. */
 export class ServerAddressError extends Error {
   override readonly name = 'ServerAddressError';
@@ -69,12 +73,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     port,
     async close() {
       await streams.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await closeGently(server);
     },
   };
+}
+
+/** Requests that are being served get their answers: one that stored a message and is cut off may be sent again. */
+async function closeGently(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MILLISECONDS);
+  const late = setTimeout(() => server.closeAllConnections(), GRACE_MILLISECONDS);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(late);
 }
 
 /** How long Node waits for a request, and how often it looks. Its headers are small. */

@@ -41,6 +41,15 @@ test('a response can be cancelled without a worker', async () => {
   await reached(response, 'cancelled');
 });
 
+test('a client that gives up on silence and asks again gets its answer, of one turn', async () => {
+  const impatient = new OpenAI({ baseURL: `${harness.server.url}/v1`, apiKey: 'none', timeout: 1_000 });
+  const before = (await harness.client.conversation.list({ limit: 100 })).items.length;
+  await harness.fault({ kind: 'delay', milliseconds: 3_000, times: 1 });
+  const response = await impatient.responses.create({ model: 'default', input: 'Say egret' });
+  expect(response.output_text).toBe('egret');
+  expect((await harness.client.conversation.list({ limit: 100 })).items).toHaveLength(before + 1);
+});
+
 test('the openai SDK starts, reads and continues responses, with usage and metadata', async () => {
   const first = await openai.responses.create({
     model: 'default',

@@ -8,6 +8,7 @@ import { readBody, refused } from '../arguments.ts';
 import { requireAttachments } from '../limits.ts';
 import { untilTurnRests } from '../mcp-turn.ts';
 import { problemOf, problemResponse, RequestError } from '../problem.ts';
+import { idOf } from './output.ts';
 import { readRequest, readResponseId } from './request.ts';
 import { compactResponse, createResponse, StoredResponse } from './response.ts';
 
@@ -30,8 +31,8 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
     const client = context.var.clientFor('write');
     const asked = readRequest(await readBody(context));
     const wanted = { caller: context.var.caller, use: 'calls' } as const;
-    const compact = () => compactResponse(client, asked, context.req.raw.signal);
-    return context.json(await parts.access.inRoom(wanted, compact));
+    const { signal } = parts.streams.endingOf(context);
+    return context.json(await parts.access.inRoom(wanted, () => compactResponse(client, asked, signal)));
   });
   api.get('/responses/:id', async (context) => {
     const client = context.var.clientFor('read');
@@ -46,12 +47,11 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
     const of = readResponseId(context.req.param('id'), 'id');
     return context.json(await new StoredResponse(client, of).cancel(context.req.raw.signal));
   });
-  for (const path of ['/chat/completions', '/responses/*']) {
+  for (const path of ['/chat/completions', '/responses/*'])
     api.all(path, ({ req }) => {
       const detail = `${req.method} ${req.path} is not served: send the new message alone to POST /v1/responses.`;
       throw new RequestError('route_not_found', detail);
     });
-  }
   return api;
 }
 
@@ -61,21 +61,21 @@ async function create(context: Context<Admitted>, { access, requireAgent, limits
   const asked = readRequest(await readBody(context));
   requireAttachments(asked.content, limits);
   if (asked.continued === null) await requireAgent(asked.model, 'model');
+  // Before the turn begins, because who is refused a place asks again.
+  const ending = asked.background === true && asked.stream !== true ? null : streams.endingOf(context);
   const wanted = { caller, use: 'turn', sent: { conversationId: asked.continued?.conversationId } } as const;
   const { of, afterEvent } = await access.inRoom(wanted, () => createResponse(client, asked));
   const response = new StoredResponse(client, of, asked);
-  if (asked.stream !== true) {
-    if (asked.background !== true) {
-      const { signal } = streams.endingOf(context);
-      await untilTurnRests(client, { ...of, signal });
-    }
-    return context.json(await response.read());
-  }
+  context.header('location', `${context.req.path}/${idOf('resp', of)}`);
+  if (ending === null) return context.json(await response.read());
+  if (asked.stream !== true)
+    return streams.answerLate(context, ending, (signal) =>
+      untilTurnRests(client, { ...of, signal }).then(() => response.read()),
+    );
   let sequence = 0;
-  const numbered = (event: { readonly type: string }) => ({
-    event: event.type,
-    data: JSON.stringify({ ...event, sequence_number: sequence++ }),
-  });
+  const numbered = (event: { readonly type: string }) => {
+    return { event: event.type, data: JSON.stringify({ ...event, sequence_number: sequence++ }) };
+  };
   return streams.open(
     context,
     async (stream, signal) => {
@@ -83,6 +83,7 @@ async function create(context: Context<Admitted>, { access, requireAgent, limits
       if (!signal.aborted) await stream.writeSSE({ data: '[DONE]' });
     },
     (stream, error) => stream.writeSSE(numbered({ type: 'error', ...errorOf(error, log) })),
+    ending,
   );
 }
 
