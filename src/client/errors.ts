@@ -75,6 +75,12 @@ export function isClientErrorCode(code: string): code is ClientErrorCode {
   return Object.hasOwn(CLIENT_NEXT, code);
 }
 
+interface ClientErrorOptions extends ErrorOptions {
+  readonly next?: string;
+  readonly serverCode?: string;
+  readonly retryAfterSeconds?: number | null;
+}
+
 /** Thrown by every method of `Holdfast`. The message says what happened, with the offending value, and what to do. */
 export class HoldfastClientError extends Error {
   override readonly name = 'HoldfastClientError';
@@ -83,14 +89,20 @@ export class HoldfastClientError extends Error {
   readonly what: string;
   /** What to do. */
   readonly next: string;
+  /** Of `server_refused`: the server's own code, such as `too_many_requests`; `null`: it gave none. */
+  readonly serverCode: string | null;
+  /** Of a server that cannot serve now: when to ask again, 0 where it does not say. `null`: asking again does not help. */
+  readonly retryAfterSeconds: number | null;
 
   /** @param options.next default: what to do about any error of the code */
-  constructor(code: ClientErrorCode, what: string, options: ErrorOptions & { readonly next?: string } = {}) {
-    const { next = CLIENT_NEXT[code], ...rest } = options;
+  constructor(code: ClientErrorCode, what: string, options: ClientErrorOptions = {}) {
+    const { next = CLIENT_NEXT[code], serverCode = null, retryAfterSeconds = null, ...rest } = options;
     super(`${what}. ${next}`, rest);
     this.code = code;
     this.what = what;
     this.next = next;
+    this.serverCode = serverCode;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

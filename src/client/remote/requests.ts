@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { pathArguments } from '../api/endpoint.ts';
 import type { Endpoint } from '../api/endpoint.ts';
@@ -9,11 +10,23 @@ export interface Requests {
   call(endpoint: Endpoint, options: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<unknown>;
   /** An answer of any kind, read by the caller. @throws HoldfastClientError */
   open(path: string, init?: RequestInit): Promise<Response>;
+  /**
+   * Waits as long as a server that cannot serve now asks for, at most `atMost` milliseconds. Ends early with the signal or `close`.
+   * @throws any other error
+   */
+  waitAfter(error: unknown, signal: AbortSignal | undefined, atMost?: number): Promise<void>;
   /** Ends what is under way. */
   close(): void;
 }
 
-const problem = z.object({ code: z.string(), detail: z.string(), next: z.string() });
+/** Pause where the server does not say how long. */
+const RETRY_MILLISECONDS = 500;
+/** Of a timer; a longer one ends at once. */
+const LONGEST_MILLISECONDS = 2 ** 31 - 1;
+/** Of a limit, and of a server or a proxy during a restart. */
+const PASSING = new Set([429, 502, 503, 504]);
+
+const problem = z.object({ code: z.string(), detail: z.string(), next: z.string(), status: z.int().optional() });
 const list = z.object({ items: z.array(z.unknown()) });
 const single = z.object({ value: z.unknown() });
 
@@ -29,10 +42,16 @@ export function createRequests(url: string, apiKey: string | undefined): Request
       (error: unknown) => {
         if (closing.signal.aborted) throw clientClosed({ cause: error });
         if (init.signal?.aborted === true) throw error;
-        throw new HoldfastClientError('server_unreachable', `the server at ${url} does not answer`, { cause: error });
+        throw new HoldfastClientError('server_unreachable', `the server at ${url} does not answer`, {
+          cause: error,
+          retryAfterSeconds: 0,
+        });
       },
     );
-    if (!response.ok) throw refusalIn(await response.json().catch(() => null), response.status);
+    if (!response.ok) {
+      const { status } = response;
+      throw refusalIn(await response.json().catch(() => null), status, response.headers.get('retry-after'));
+    }
     return response;
   };
   return {
@@ -42,6 +61,13 @@ export function createRequests(url: string, apiKey: string | undefined): Request
       return response.status === 204 ? undefined : unwrapped(endpoint, await response.json());
     },
     open: send,
+    async waitAfter(error, signal, atMost = LONGEST_MILLISECONDS) {
+      if (!(error instanceof HoldfastClientError) || error.retryAfterSeconds === null) throw error;
+      const asked = Math.max(RETRY_MILLISECONDS, error.retryAfterSeconds * 1_000);
+      const either = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
+      const milliseconds = Math.min(asked, atMost, LONGEST_MILLISECONDS);
+      await delay(milliseconds, undefined, { signal: either }).catch(() => undefined);
+    },
     close: () => closing.abort(),
   };
 }
@@ -86,11 +112,22 @@ function unwrapped({ result }: Endpoint, body: unknown): unknown {
   return items.success ? items.data.items : single.parse(body).value;
 }
 
-/** What a server's problem says. @param status of an answer that is none */
-export function refusalIn(body: unknown, status: number): HoldfastClientError {
-  const found = problem.safeParse(body);
-  if (!found.success) return new HoldfastClientError('server_refused', `the server answered ${status}`);
-  const { code, detail, next } = found.data;
-  if (isClientErrorCode(code)) return new HoldfastClientError(code, detail, { next });
-  return new HoldfastClientError('server_refused', `${code}: ${detail}`, { next });
+/** What a server's problem says. @param answered status of an answer that is none */
+export function refusalIn(body: unknown, answered: number, retryAfter: string | null = null): HoldfastClientError {
+  const { data } = problem.safeParse(body);
+  const { status = answered } = data ?? {};
+  const retryAfterSeconds = PASSING.has(status) ? secondsIn(retryAfter) : null;
+  if (data === undefined) {
+    return new HoldfastClientError('server_refused', `the server answered ${status}`, { retryAfterSeconds });
+  }
+  const { code, detail, next } = data;
+  if (isClientErrorCode(code)) return new HoldfastClientError(code, detail, { next, retryAfterSeconds });
+  const options = { next, retryAfterSeconds, serverCode: code };
+  return new HoldfastClientError('server_refused', `${code}: ${detail}`, options);
+}
+
+/** Seconds or a date, as RFC 9110 has it. */
+function secondsIn(retryAfter: string | null): number {
+  const seconds = Number(retryAfter);
+  return Number.isNaN(seconds) ? Math.max(0, (Date.parse(retryAfter ?? '') - Date.now()) / 1_000) || 0 : seconds;
 }

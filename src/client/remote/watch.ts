@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { liveText, timelineEvent } from '../api/log-results.ts';
 import { HoldfastClientError } from '../errors.ts';
@@ -6,8 +5,7 @@ import { piecesOf, refusalIn } from './requests.ts';
 import type { Requests } from './requests.ts';
 import type { LiveTextUpdate, TimelineEvent, WatchOptions, WatchUpdate } from '../types.ts';
 
-/** Pause before a stream that was cut off is opened again. Milliseconds. */
-const RECONNECT_MILLISECONDS = 500;
+const CUT_OFF = new HoldfastClientError('server_unreachable', 'the stream ended early', { retryAfterSeconds: 0 });
 
 /** Follows the event stream of a server. A stream that is cut off goes on after the last event that came. */
 export async function* watchRemote(requests: Requests, options: WatchOptions): AsyncGenerator<WatchUpdate> {
@@ -15,6 +13,7 @@ export async function* watchRemote(requests: Requests, options: WatchOptions): A
   let last = afterSequence;
   const path = `/conversations/${encodeURIComponent(conversationId)}/events?liveText=${wanted}`;
   while (!isAborted(signal)) {
+    let failure: unknown = CUT_OFF;
     try {
       const headers = { 'last-event-id': String(last) };
       const response = await requests.open(path, { headers, ...(signal !== undefined && { signal }) });
@@ -24,9 +23,9 @@ export async function* watchRemote(requests: Requests, options: WatchOptions): A
       }
     } catch (error) {
       if (isAborted(signal)) return;
-      if (error instanceof HoldfastClientError && error.code !== 'server_unreachable') throw error;
+      if (error instanceof HoldfastClientError) failure = error;
     }
-    await delay(RECONNECT_MILLISECONDS, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+    await requests.waitAfter(failure, signal);
   }
 }
 
