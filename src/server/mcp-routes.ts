@@ -5,7 +5,7 @@ import { admit } from './admission.ts';
 import type { Admitted } from './admission.ts';
 import type { ApplicationParts } from './application.ts';
 import { readBody } from './arguments.ts';
-import { createMcpServer } from './mcp-server.ts';
+import { createMcpServer, NEXT_BY_TOOLS } from './mcp-server.ts';
 import { problemOf, RequestError } from './problem.ts';
 
 /** The tools of `holdfast mcp` over streamable HTTP. Each request stands alone, so any server of a deployment answers it. */
@@ -18,10 +18,9 @@ export function mcpRoutes(parts: ApplicationParts): Hono<Admitted> {
     const server = createMcpServer(parts.clientOf(caller.tenant), parts.version, {
       name: caller.name,
       explain(error) {
-        const { code, detail, next } = problemOf(error, parts.log);
-        const said = `${code}: ${detail.replace(/\.$/u, '')}.`;
-        // An assistant has tools, and no routes.
-        return next.includes('/') ? said : `${said} ${next}`;
+        const { code, detail } = problemOf(error, parts.log);
+        // What a problem says to do is meant for a caller of routes.
+        return `${code}: ${detail.replace(/\.$/u, '')}. ${NEXT_BY_TOOLS[code] ?? ''}`.trimEnd();
       },
       async admit(scope, { conversation_id: conversationId, mode, workspace, agent, ...keys }, run) {
         requireScope(caller, scope);

@@ -5,6 +5,23 @@ import { clientError, HoldfastClientError } from '../client/errors.ts';
 import type { Holdfast } from '../client/holdfast.ts';
 import { MCP_TOOLS } from './mcp-tools.ts';
 import type { McpTool } from './mcp-tools.ts';
+import type { ProblemCode } from './problem.ts';
+
+/** What to do by the tools, where it is something else than over HTTP or on the command line. */
+export const NEXT_BY_TOOLS: Readonly<Record<string, string | undefined>> = {
+  conversation_not_found: 'Use a conversation_id that a tool returned.',
+  entry_not_found: 'Use an entry_id that recall_search or list_summaries returned.',
+  message_id_reused: 'Call again with another message_id or start_key.',
+  decision_not_found: 'list_waiting shows what waits.',
+  decision_ambiguous: 'Name one of the waiting calls in `call`.',
+  decision_stale: 'get_answer shows how things stand.',
+  decision_id_reused: 'Call again with another decision_id.',
+  too_many_waiting: 'Wait until a worker has taken some of the messages.',
+  too_many_turns: 'Wait until turns have ended.',
+  cost_limit_reached: 'Wait, or let the operator raise the limit of the key.',
+  scope_missing: 'Ask for a key with that scope.',
+  database_busy: 'Call again.',
+} satisfies Partial<Record<ProblemCode, string>>;
 
 /** Who calls the tools. */
 export interface McpCaller {
@@ -25,7 +42,9 @@ const ANYBODY: McpCaller = {
   admit: (_scope, _given, run) => run(),
   explain(thrown) {
     const error = clientError(thrown);
-    return error instanceof HoldfastClientError ? `${error.code}: ${error.message}` : `internal: ${String(error)}`;
+    if (!(error instanceof HoldfastClientError)) return `internal: ${String(error)}`;
+    const { code, what, next } = error;
+    return `${code}: ${what}. ${NEXT_BY_TOOLS[code] ?? next}`;
   },
 };
 

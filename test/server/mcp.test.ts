@@ -175,10 +175,16 @@ test('over HTTP a key names tenant and rights, and without a key nobody is serve
   const decided = await writer.callTool({ name: 'decide', arguments: { conversation_id: 'x', decision: 'deny' } });
   expect(decided).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('scope_missing') }] });
   const unknown = await writer.callTool({ name: 'get_answer', arguments: { conversation_id: 'x' } });
-  expect(unknown.content).toMatchObject([{ text: 'conversation_not_found: there is no conversation "x".' }]);
+  const told = 'conversation_not_found: there is no conversation "x". Use a conversation_id that a tool returned.';
+  expect(unknown.content).toMatchObject([{ text: told }]);
+  const { conversation_id, message_id } = structuredContent as Record<string, unknown>;
+  const again = { conversation_id, message_id, text: 'Say another' };
+  const reused = await writer.callTool({ name: 'send_message', arguments: again });
+  const next = 'Call again with another message_id or start_key.';
+  expect(reused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(next) }] });
   expect(faults).toEqual([]);
   const failed = await (await as(['read'], 'other')).callTool({ name: 'list_waiting', arguments: {} });
-  const text = 'client_closed: Holdfast cannot serve this now. Send the request again.';
+  const text = 'client_closed: Holdfast cannot serve this now.';
   expect(failed).toMatchObject({ isError: true, content: [{ text }] });
   expect(faults).toMatchObject([{ code: 'client_closed' }]);
 });
