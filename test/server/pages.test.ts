@@ -44,7 +44,9 @@ test('by keyboard alone a person starts a task, queues a message, decides calls 
   await other.unrouteAll();
   await other.getByText('Nothing waits for a decision.').waitFor();
   await other.close();
+  const timeline = page.waitForRequest(/\/timeline\?/u);
   await page.goBack();
+  await timeline;
   await page.getByText('<b>heron</b>', { exact: true }).waitFor();
   await page.getByText('crane', { exact: true }).waitFor();
   await untilState('completed');

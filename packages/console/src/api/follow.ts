@@ -1,12 +1,6 @@
-import { mayPass, Problem } from './problem.ts';
-import { fillPath, pause, reach } from './request.ts';
-import type { LiveText, TimelineEvent } from './types.ts';
-
-export type Update =
-  | { readonly type: 'event'; readonly event: TimelineEvent }
-  | { readonly type: 'live_text'; readonly text: LiveText }
-  | { readonly type: 'connected' }
-  | { readonly type: 'lost'; readonly problem: Problem };
+import { mayPass, pause, Problem } from './problem.ts';
+import { fillPath, reach } from './request.ts';
+import type { Update } from './types.ts';
 
 /** The server writes something every 15 seconds: a stream that is silent for so long leads nowhere. */
 const SILENT_MILLISECONDS = 45_000;

@@ -52,11 +52,25 @@ export function readAgainAfter(error: Error | null): number | false {
 }
 
 /**
- * When a page reads again what may have changed: no sooner than the server asks for. Not before a login, which reads everything again:
- * reading would take its form away.
+ * When a page reads again what may have changed. Not before a login, which reads everything again: reading would take its form away.
  * @param requests that it takes: the more, the more rarely
  */
 export function readLive(error: Error | null, requests = 1): number | false {
-  const asked = error instanceof Problem ? error.waitMilliseconds : 0;
-  return (error === null || !wantsKey(error)) && Math.max(AGAIN_MILLISECONDS * requests, asked);
+  return (error === null || !wantsKey(error)) && AGAIN_MILLISECONDS * requests;
+}
+
+/** Until when the server asks to be left alone, by the clock of `performance`. */
+let quietUntil = 0;
+
+/** Sends a request that only reads, no sooner than the server asked for when it refused another one. */
+export async function whenWelcome<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  for (let wait = quietUntil - performance.now(); wait > 0; wait = quietUntil - performance.now()) await pause(wait);
+  return request().catch((error: unknown) => {
+    if (error instanceof Problem) quietUntil = Math.max(quietUntil, performance.now() + error.waitMilliseconds);
+    throw error;
+  });
+}
+
+export function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

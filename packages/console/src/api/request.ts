@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { Problem, problemOf } from './problem.ts';
+import { Problem, problemOf, whenWelcome } from './problem.ts';
 import type { AnswerOf, PathOf } from './types.ts';
 
 /** Says that a page asks, and no form of another site. */
@@ -32,10 +32,6 @@ export function fillPath(path: string, given: Arguments): { readonly url: string
   return { url: `/v1${filled}`, others: Object.fromEntries(others) };
 }
 
-export function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 /** @param next what a person is told where the server does not answer */
 export async function reach(
   url: string,
@@ -62,7 +58,7 @@ function addressOf(path: string, given: Arguments): string {
 
 /** @throws Problem */
 export async function read<Path extends PathOf<'get'>>(path: Path, given: Arguments = {}) {
-  const response = await reach(addressOf(path, given), {});
+  const response = await whenWelcome(() => reach(addressOf(path, given), {}));
   const answer: AnswerOf<'get', Path> = await response.json();
   return answer;
 }

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ENDPOINTS } from '../../../../src/client/api/endpoints.ts';
 import type { liveText, timelineEvent } from '../../../../src/client/api/log-results.ts';
+import type { Problem } from './problem.ts';
 
 type Endpoints = (typeof ENDPOINTS)[keyof typeof ENDPOINTS];
 export type Method = 'get' | 'post' | 'delete';
@@ -36,3 +37,10 @@ export type LiveText = z.output<typeof liveText>;
 export type ContextReport = AnswerOf<'get', '/conversations/{conversationId}/context'>;
 export type SummaryAudit = AnswerOf<'get', '/conversations/{conversationId}/audit'>;
 export type FoundPassage = AnswerOf<'post', '/search'>['items'][number];
+
+/** What a page learns of a conversation that it follows. */
+export type Update =
+  | { readonly type: 'event'; readonly event: TimelineEvent }
+  | { readonly type: 'live_text'; readonly text: LiveText }
+  | { readonly type: 'connected' }
+  | { readonly type: 'lost'; readonly problem: Problem };

@@ -54,7 +54,9 @@ const LINES: Readonly<Record<string, readonly [Tone, Describe]>> = {
   turn_waiting: [
     'waiting',
     (event) =>
-      `Waited for ${textOf(event, 'provider')}: ${words(event, 'reason')}, up to ${duration(numberOf(event, 'delayMilliseconds') ?? 0)}.`,
+      textOf(event, 'reason') === 'no_worker'
+        ? `Waited for a worker that has the ${textOf(event, 'needs')} ${textOf(event, 'name')}.`
+        : `Waited for ${textOf(event, 'provider')}: ${words(event, 'reason')}, up to ${duration(numberOf(event, 'delayMilliseconds') ?? 0)}.`,
   ],
   activity_failing: [
     'bad',

@@ -1,6 +1,6 @@
-import type { Update } from '../api/follow.ts';
 import type { Problem } from '../api/problem.ts';
-import type { LiveText, TimelineEvent } from '../api/types.ts';
+import type { LiveText, TimelineEvent, Update } from '../api/types.ts';
+import { SHOWN_EVENTS } from './event-line.ts';
 
 /** Text that a model is writing, by what it belongs to. */
 interface Writing {
@@ -21,8 +21,10 @@ export interface Live {
   readonly lost: Problem | null;
 }
 
-/** Events that a page keeps. */
+/** Events that a page keeps beside those that its timeline shows. */
 const KEPT_EVENTS = 2_000;
+
+const SHOWN = new Set(SHOWN_EVENTS);
 
 export const NOTHING_LIVE: Live = { events: [], writing: {}, lost: null };
 
@@ -37,7 +39,8 @@ export function takeUpdate(live: Live, update: Update): Live {
       return { ...live, lost: update.problem };
     case 'event': {
       if (update.event.sequence <= (live.events.at(-1)?.sequence ?? 0)) return live;
-      const events = [...live.events, update.event].slice(-KEPT_EVENTS);
+      const known = [...live.events, update.event];
+      const events = known.filter(({ kind }, place) => place >= known.length - KEPT_EVENTS || SHOWN.has(kind));
       return { ...live, events, writing: ENDS_WRITING.has(update.event.kind) ? {} : live.writing };
     }
     case 'live_text':

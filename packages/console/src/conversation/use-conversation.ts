@@ -2,7 +2,8 @@ import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-quer
 import type { QueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react';
 import { follow } from '../api/follow.ts';
-import { pause, read } from '../api/request.ts';
+import { pause } from '../api/problem.ts';
+import { read } from '../api/request.ts';
 import type { Conversation, Entry, TimelineEvent } from '../api/types.ts';
 import { SHOWN_EVENTS } from './event-line.ts';
 import { NOTHING_LIVE, takeUpdate } from './live.ts';
@@ -121,7 +122,6 @@ function useShownEvents(conversationId: string, { events }: Live): readonly Time
     queryKey: ['events', conversationId],
     queryFn: () =>
       read('/conversations/{conversationId}/timeline', { conversationId, kinds: SHOWN_EVENTS, limit: SHOWN }),
-    staleTime: Infinity,
   });
   return useMemo(() => {
     const past = data?.items ?? [];
