@@ -44,7 +44,7 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
         harness,
         between.map(([kind, act]) => [kind, async () => act(harness, sent)]),
       );
-      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 200_000 });
+      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 400_000 });
       expect(turn).toMatchObject(end);
       // A change of branch is a turn of its own. What has not been reached tells more than that time is over.
       const missing = (): RegExp[] => reaches.filter((kind) => !deaths.some((death) => kind.test(death)));
@@ -61,5 +61,5 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
       await harness.stop();
     }
   },
-  400_000,
+  600_000,
 );
