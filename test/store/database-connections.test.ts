@@ -30,6 +30,17 @@ test('a connection that was forgotten on the way is given up, what waited fails 
   expect(proxy.connections()).toBe(1);
 });
 
+test('an answer that came while the process stood still is read, and its connection kept', async () => {
+  const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1, silenceLimitMilliseconds: 300 });
+  onTestFinished(() => sql.end({ timeout: 0 }));
+  await sql`select 1 as one`;
+  const answer = Promise.resolve(sql`select 2 as two from pg_sleep(0.1)`);
+  // It is on its way.
+  for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
+  for (const until = performance.now() + 600; performance.now() < until;);
+  expect(await answer).toEqual([{ two: 2 }]);
+});
+
 /** Ends a transaction's connection from the server's side while the transaction is at some point. */
 async function cutTransaction(
   work: (open: Transaction, cut: () => Promise<void>) => Promise<unknown>,

@@ -88,6 +88,8 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     ? Buffer.concat([Parse(options.transaction_settings, []), Bind([], []), b().E().str(b.N).i32(0).end()])
     : null
 
+  let heard = 0
+
   let socket = null
     , cancelMessage
     , errorResponse = null
@@ -301,8 +303,11 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     fail(Errors.connection('CONNECT_TIMEOUT', options, socket))
   }
 
+  // What arrived while the process stood still is read first: timers come before sockets.
   function silent() {
-    fail(Errors.connection('ETIMEDOUT', options, socket))
+    const asked = socket
+        , before = heard
+    setImmediate(() => socket === asked && heard === before && fail(Errors.connection('ETIMEDOUT', options, socket)))
   }
 
   async function secure() {
@@ -354,6 +359,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   function data(x) {
+    heard++
     silenceTimer.cancel()
     readMessages(x)
     query && !query.cursorFn && !query.options.patient && socket !== null && silenceTimer.start()
