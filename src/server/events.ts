@@ -91,7 +91,10 @@ export function createEventStreams(limits: ServerLimits, access: Access, log: (e
         const stopBeating = beat(() => body.write(' '), limits.heartbeatSeconds);
         await read(ending.signal)
           .then((value) => body.write(JSON.stringify(value)))
-          .catch(() => context.env.outgoing.destroy())
+          .catch((error: unknown) => {
+            problemOf(error, log);
+            context.env.outgoing.destroy();
+          })
           .finally(stopBeating);
       });
     },

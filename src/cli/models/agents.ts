@@ -37,7 +37,7 @@ const agents = localCommand<ConnectionFlags>({
   },
 });
 
-/** None where there are no servers. */
+/** Without servers none, and a remark that says why: the command works before anything was started. */
 async function agentsOfWorkers(
   flags: ConnectionFlags,
 ): Promise<{ readonly running: readonly string[]; readonly remarks: readonly string[] }> {
