@@ -115,8 +115,8 @@ create table model_attempts (
   estimated_tokens integer not null, -- Tokens of the request by the calibrated estimate.
   compactions integer, -- step only: compactions committed by then; only these count in its view.
   renderer_version integer, -- step only: version of the code that rendered it.
-  -- The step's own call, a part of a compaction's summary, or a branch summary.
-  purpose text not null check (purpose in ('step', 'summary_part', 'branch_summary')),
+  -- The step's own call, or a part of a summary.
+  purpose text not null check (purpose in ('step', 'summary_part')),
   model text not null, -- provider/model.
   view_fingerprint text, -- step only: hash of the view.
   fill json, -- step only: the estimated tokens by kind of content; null: imported.
@@ -143,7 +143,7 @@ create table model_attempts (
   check ((purpose = 'step') = (view_fingerprint is not null)),
   check ((purpose = 'summary_part') = (part > 0)),
   check ((part > 0) = (compaction_id <> '00000000-0000-0000-0000-000000000000')),
-  check (case purpose when 'step' then call_number > 0 when 'branch_summary' then call_number = 0 else true end),
+  check (purpose <> 'step' or call_number > 0),
   check (num_nulls(head_entry_id, compactions, view_fingerprint, renderer_version) in (0, 4)),
   check ((state = 'registered') = (ended_at is null)),
   check ((state = 'failed') = (failure_kind is not null)),

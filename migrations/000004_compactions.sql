@@ -20,8 +20,8 @@ create table compactions (
   covered_through_sequence integer, -- Last entry that the summary covers; null without summary.
   tokens_before integer not null, -- Tokens of the view before, by the calibrated estimate.
   tokens_after integer, -- Tokens after, measured the same way; smaller, or the commit is refused.
-  -- failed: a weaker form may follow. abandoned: its turn ended.
-  status text not null default 'planned' check (status in ('planned', 'committed', 'failed', 'abandoned')),
+  -- failed: a weaker form may follow. abandoned: its turn ended. written: of a branch that was left, whose summary is an entry.
+  status text not null default 'planned' check (status in ('planned', 'committed', 'failed', 'abandoned', 'written')),
   failure text, -- Code of why it failed or was abandoned.
   number integer, -- Counts the committed compactions of the conversation, from 1.
   marker_entry_id uuid, -- The entry that marks the commit in the log.
@@ -70,8 +70,8 @@ create table compaction_parts (
   conversation_id uuid not null, -- The conversation.
   epoch integer not null, -- Epoch of the last writer.
   wave integer not null check (wave > 0), -- Parts of a wave run in parallel, waves one after another.
-  -- turn_prefix: the dropped beginning of a turn. merge: of earlier texts.
-  kind text not null check (kind in ('history', 'turn_prefix', 'merge', 'flush')),
+  -- turn_prefix: the dropped beginning of a turn. merge: of earlier texts. branch: all of a branch that was left.
+  kind text not null check (kind in ('history', 'turn_prefix', 'merge', 'flush', 'branch')),
   from_sequence integer, -- First entry it reads; null for a merge.
   to_sequence integer, -- Last entry it reads; null for a merge.
   input_estimate integer not null, -- Tokens of its input, estimated by the plan.
@@ -118,7 +118,6 @@ create table branch_summaries (
   left_branch integer not null, -- The branch that was left.
   from_sequence integer not null, -- First entry after the common ancestor.
   through_sequence integer not null, -- Last entry of the branch.
-  entries_read integer not null, -- Entries that fitted into the request; the newest came first.
   files json not null, -- Files read and modified on it.
   model text, -- provider/model that wrote it; null without a model.
   prompt_version text not null, -- Version of the prompt.

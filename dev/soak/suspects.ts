@@ -36,8 +36,7 @@ export function unexplained(suspects: readonly Suspect[]): Violation[] {
 function readPaidAgain(database: Database): Promise<readonly SuspectRow[]> {
   return database<SuspectRow[]>`
     with tries as (
-      select *, case purpose when 'step' then turn_id || ':' || call_number
-          when 'summary_part' then compaction_id || ':' || part else turn_id || ':branch' end as key
+      select *, case purpose when 'step' then turn_id || ':' || call_number else compaction_id || ':' || part end as key
       from model_attempts where state <> 'failed' or failure_kind in ('superseded', 'lost'))
     select 'model_call_paid_again' as name, key, ${milliseconds(database, 'started_at')} as since,
       ${milliseconds(database, 'next_at')} as until, false as "closedByStop"

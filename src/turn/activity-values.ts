@@ -66,7 +66,16 @@ export interface TimeLeft {
   readonly milliseconds: number;
 }
 
-export type ChangeBranchResult = { readonly kind: 'changed' } | { readonly kind: 'refused'; readonly reason: string };
+export interface ChangeBranchInput extends OfTurn {
+  /** The planned summary was asked for. If it could not be written, the change goes without. Default: false. */
+  readonly isSummarized?: boolean;
+}
+
+export type ChangeBranchResult =
+  | { readonly kind: 'changed' }
+  /** The branch that is left is to be summarized first. */
+  | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 export interface CompactContextInput {
   readonly turn: TurnReference;

@@ -15,7 +15,7 @@ export function isTurnWorkflowId(workflowId: string): boolean {
 }
 
 /** Activities of the work queue; all others are on the turn queue. */
-export type WorkActivity = 'askHooks' | 'summarize' | 'changeBranch' | 'callModel' | 'runTool';
+export type WorkActivity = 'askHooks' | 'summarize' | 'callModel' | 'runTool';
 
 /**
  * The queue of model calls, summaries and tools of a turn queue: `agent-turn` → `agent-work`, `agent-turn-blue` → `agent-work-blue`,

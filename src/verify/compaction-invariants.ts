@@ -52,9 +52,8 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
       group by k.id, k.conversation_id)
       union all
       (select s.conversation_id, format('branch summary, entry %s', n.sequence),
-        format('of %s entries of branch %s, %s are neither shared with branch %s nor in %s to %s, or both; %s said to be read',
-          count(*), s.left_branch, count(*) filter (where f.is_shared = f.is_covered), n.branch, s.from_sequence, s.through_sequence,
-          s.entries_read)
+        format('of %s entries of branch %s, %s are neither shared with branch %s nor in %s to %s, or both',
+          count(*), s.left_branch, count(*) filter (where f.is_shared = f.is_covered), n.branch, s.from_sequence, s.through_sequence)
       from branch_summaries s
       join entries n on n.id = s.entry_id
       join branches l on l.conversation_id = s.conversation_id and l.branch = s.left_branch
@@ -65,8 +64,7 @@ export const COMPACTION_INVARIANTS: readonly Invariant[] = [
           and e.sequence <= b.through_sequence) as is_shared) f on true
       where ${inScope(sql, sql`s.conversation_id`, scope)}
       group by s.entry_id, n.conversation_id, n.sequence
-      having count(*) filter (where f.is_shared = f.is_covered) > 0
-        or s.entries_read not between 0 and count(*) filter (where f.is_covered))
+      having count(*) filter (where f.is_shared = f.is_covered) > 0)
       limit ${scope.limit}`,
   },
 ];

@@ -33,7 +33,7 @@ export interface RepeatedCall {
   readonly turn: number;
   readonly callNumber: number;
   /** The summary that the call was for, of a compaction or (`null` in it) of a branch; `null`: it was the step's own. */
-  readonly summary: { readonly compactionId: string; readonly part: number } | { readonly compactionId: null } | null;
+  readonly summary: { readonly compactionId: string; readonly part: number } | null;
   /** Tries that ended with an answer or nobody knows how. */
   readonly tries: number;
 }
@@ -75,7 +75,7 @@ function findRepeated(sql: Database, scope: VerifyScope): Promise<RepeatedCall[]
     from (
       select m.conversation_id, m.turn_id, m.call_number,
         case m.purpose when 'summary_part' then jsonb_build_object('compactionId', m.compaction_id, 'part', m.part)
-          when 'branch_summary' then jsonb_build_object('compactionId', null) end as summary,
+          end as summary,
         (count(*) + goes_on.calls)::int as tries
       from model_attempts m
       -- Where a call was left without an answer, the next number asks again.

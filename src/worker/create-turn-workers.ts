@@ -99,8 +99,8 @@ export const CACHED_WORKFLOWS = 200;
 
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
   const { codecs = [], onCodecFailure } = options;
-  const { askHooks, summarize, changeBranch, callModel, runTool, ...turnActivities } = options.activities;
-  const workActivities: Pick<Activities, WorkActivity> = { askHooks, summarize, changeBranch, callModel, runTool };
+  const { askHooks, summarize, callModel, runTool, ...turnActivities } = options.activities;
+  const workActivities: Pick<Activities, WorkActivity> = { askHooks, summarize, callModel, runTool };
   const common = {
     connection: options.connection,
     namespace: options.namespace,

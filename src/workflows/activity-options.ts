@@ -57,7 +57,7 @@ export function turnActivities() {
     endTurn: database.endTurn,
     askHooks: work({ ...MODEL_OPTIONS, summary: 'hooks', startToCloseTimeout: HOOKS_TIMEOUT }).askHooks,
     summarize: model.summarize,
-    changeBranch: work({ ...MODEL_OPTIONS, summary: 'change of branch' }).changeBranch,
+    changeBranch: named('change of branch').changeBranch,
     callModel: model.callModel,
     runTool: work(TOOL_OPTIONS).runTool,
   };

@@ -11,7 +11,7 @@ import type { TurnCarryOver, TurnProgress } from '../turn/progress.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 import { turnActivities } from './activity-options.ts';
 import type { TurnActivities } from './activity-options.ts';
-import { fitContext } from './compaction.ts';
+import { fitContext, summarizeWaves } from './compaction.ts';
 import { isStop, listenForDoorbell, watchForStop, watchTimeLimits } from './control.ts';
 import type { Rings } from './control.ts';
 import { showTurn } from './display.ts';
@@ -181,7 +181,12 @@ async function obeyCommand(activities: TurnActivities, progress: TurnProgress, d
   return { outcome: 'completed', reason: isDeclined ? 'nothing_to_compact' : null };
 }
 
-async function changeBranch(activities: TurnActivities, { turn }: TurnProgress): Promise<TurnEnd> {
-  const change = await activities.changeBranch({ turn });
+async function changeBranch(activities: TurnActivities, progress: TurnProgress): Promise<TurnEnd> {
+  const { turn } = progress;
+  let change = await activities.changeBranch({ turn });
+  if (change.kind === 'planned') {
+    await summarizeWaves(activities, progress, change.planned);
+    change = await activities.changeBranch({ turn, isSummarized: true });
+  }
   return { outcome: 'completed', reason: change.kind === 'refused' ? change.reason : null };
 }

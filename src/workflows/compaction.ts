@@ -71,7 +71,7 @@ export async function fitContext(
  * Runs the parts of a wave up to eight at once, and the waves in order. After a permanent failure the rest is not worth its price.
  * @returns the limit that kept a part from being written, or `null`
  */
-async function summarizeWaves(
+export async function summarizeWaves(
   activities: TurnActivities,
   progress: TurnProgress,
   planned: PlannedCompaction,

@@ -1,11 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { summarize } from '../../src/activities/compaction/summarize.ts';
+import type { Execution } from '../../src/activities/runtime/activity.ts';
+import type { ActivityDependencies } from '../../src/activities/runtime/dependencies.ts';
 import { changeBranch } from '../../src/activities/turn/change-branch.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureText } from '../../src/context/log/measure.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
-import { registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
+import { registerPartAttempt } from '../../src/store/compactions/compaction-parts.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
 import { newId } from '../../src/store/database/ids.ts';
@@ -51,18 +54,38 @@ async function turnToFork(said = 'Count the pumps', answers: readonly string[] =
   return continueConversation(sql, conversationId);
 }
 
+/** Plans the summary of the branch that the turn leaves. */
+async function plan(dependencies: ActivityDependencies, turn: TurnReference) {
+  const change = await changeBranch(dependencies, { turn });
+  if (change.kind !== 'planned') throw new Error(`the change is ${change.kind}`);
+  return { turn, compactionId: change.planned.compactionId, part: 1 };
+}
+
+/** As the workflow does. */
+async function leave(
+  dependencies: ActivityDependencies,
+  turn: TurnReference,
+  overrides: Partial<Execution> = {},
+): Promise<void> {
+  const change = await changeBranch(dependencies, { turn });
+  if (change.kind === 'changed') return;
+  await summarize(dependencies, await plan(dependencies, turn), execution(overrides));
+  expect(await changeBranch(dependencies, { turn, isSummarized: true })).toEqual({ kind: 'changed' });
+}
+
 test('only failures of the model use up the five retries of a branch summary: deaths of workers do not, and the sixth failure does without a model', async () => {
   const server = await startHttpServer((_, response) => response.writeHead(500).end('{"error":{"message":"broken"}}'));
   onTestFinished(() => server.close());
   const turn = await turnToFork();
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   // Temporal counts the attempts of the dead workers too.
-  for (let dead = 1; dead <= 4; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
+  const part = await plan(dependencies, turn);
+  for (let dead = 1; dead <= 4; dead += 1) await registerPartAttempt(sql, part, NEW_ATTEMPT);
   for (let failure = 1; failure <= 5; failure += 1) {
-    const trying = changeBranch(dependencies, { turn }, execution({ attempt: 4 + failure }));
-    await expect(trying).rejects.toMatchObject({ type: 'BranchSummary.refused' });
+    const trying = leave(dependencies, turn, { attempt: 4 + failure });
+    await expect(trying).rejects.toMatchObject({ type: 'Summary.refused' });
   }
-  expect(await changeBranch(dependencies, { turn }, execution({ attempt: 12 }))).toEqual({ kind: 'changed' });
+  await leave(dependencies, turn, { attempt: 12 });
   expect(server.requests).toHaveLength(6);
   expect(await sql`select model from branch_summaries where conversation_id = ${turn.conversationId}`).toEqual([
     { model: null },
@@ -73,9 +96,10 @@ test('after five tries that told nothing a branch summary is made without a mode
   const server = await startHttpServer((_, response) => response.writeHead(500).end());
   onTestFinished(() => server.close());
   const turn = await turnToFork();
-  for (let dead = 1; dead <= 5; dead += 1) await registerBranchAttempt(sql, turn, NEW_ATTEMPT);
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
-  expect(await changeBranch(dependencies, { turn }, execution({ attempt: 11 }))).toEqual({ kind: 'changed' });
+  const part = await plan(dependencies, turn);
+  for (let dead = 1; dead <= 5; dead += 1) await registerPartAttempt(sql, part, NEW_ATTEMPT);
+  await leave(dependencies, turn, { attempt: 11 });
   expect(server.requests).toHaveLength(0);
 });
 
@@ -88,25 +112,21 @@ test('a conversation that has reached its limit pays for no summary of a branch:
     owner`update turns set limits = ${JSON.stringify(to)}::text::json where id = ${turnId}`;
   const limits = { turn: {}, conversation: { steps: 1, idleTime: 0.000_001 }, noteAt: 0.8 };
   await limit(turn, limits);
-  expect(await changeBranch(dependencies, { turn }, execution())).toEqual({ kind: 'changed' });
+  await leave(dependencies, turn);
   expect(server.requests).toHaveLength(0);
   const another = await turnToFork();
   const roomy = { ...limits, conversation: { ...limits.conversation, steps: 2 } };
   // It rested for longer than it may, which is nothing to a branch: the model is asked.
   await limit(another, roomy);
-  await expect(changeBranch(dependencies, { turn: another }, execution())).rejects.toMatchObject({
-    type: 'BranchSummary.refused',
-  });
+  await expect(leave(dependencies, another)).rejects.toMatchObject({ type: 'Summary.refused' });
 });
 
 test('a branch summary that no worker can ask for is unpaid, and made without a model after five retries', async () => {
   const turn = await turnToFork();
   const dependencies = { ...activityDependencies(sql), modelClient: createModelClients([]) };
   for (let attempt = 1; attempt <= 5; attempt += 1)
-    await expect(changeBranch(dependencies, { turn }, execution({ attempt }))).rejects.toMatchObject({
-      type: 'BranchSummary.refused',
-    });
-  expect(await changeBranch(dependencies, { turn }, execution({ attempt: 6 }))).toEqual({ kind: 'changed' });
+    await expect(leave(dependencies, turn, { attempt })).rejects.toMatchObject({ type: 'Summary.refused' });
+  await leave(dependencies, turn, { attempt: 6 });
   expect((await getTurn(sql, turn.turnId)).usage.modelCalls).toBe(0);
 });
 
@@ -123,7 +143,7 @@ test('R28 neither the request for a branch summary nor the summary has a secret 
   const server = await refusingServer();
   const secret = 'AKIAQ3EGMF7YTUVW2XZ4';
   const turn = await turnToFork(`Deploy with ${secret} to region north`, [`I deploy with ${secret}.`]);
-  await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
+  await leave(activityDependencies(sql, { simulatorUrl: server.url }), turn);
   const [request] = server.requests;
   expect(request?.text).toContain('Deploy with [redacted: aws] to region north');
   expect(request?.text).not.toContain(secret);
@@ -147,7 +167,7 @@ test('R28 a branch summary has no part of a secret that it cuts', async () => {
         'ok',
         `${'y '.repeat(500).slice(at)} ${written} and then go on`,
       ]);
-      await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
+      await leave(activityDependencies(sql, { simulatorUrl: server.url }), turn);
       const [summary] = await sql<{ text: string }[]>`
         select content::text as text from entries
         where conversation_id = ${turn.conversationId} and kind = 'branch_summary'`;
@@ -162,7 +182,7 @@ test('P22 P24 a branch summary has a budget of its own: the newest that the wind
   const server = await refusingServer();
   const answers = Array.from({ length: 60 }, (_, index) => `answer ${index}: ${'pumps open at noon '.repeat(210)}`);
   const turn = await turnToFork('Count the pumps', answers);
-  await changeBranch(activityDependencies(sql, { simulatorUrl: server.url }), { turn }, execution());
+  await leave(activityDependencies(sql, { simulatorUrl: server.url }), turn);
   const body = server.requests[0]?.body as {
     max_tokens: number;
     system: unknown;
@@ -174,8 +194,8 @@ test('P22 P24 a branch summary has a budget of its own: the newest that the wind
   const text = body.messages.flatMap(({ content }) => content.map((part) => part.text)).join('');
   const tokens = estimateTokens(measureText(JSON.stringify(body.system) + text), NO_CALIBRATION);
   expect(tokens).toBeLessThanOrEqual(budget - 2_048);
-  // Another of the answers has no place.
-  expect(tokens).toBeGreaterThan(budget - 2_048 - 1_500);
+  // Besides the prompts another of the answers has no place.
+  expect(tokens).toBeGreaterThan(budget - 2_048 - 2_500);
   expect(text).toContain('answer 59:');
   expect(text).not.toContain('answer 0:');
 });
@@ -185,14 +205,14 @@ test('P23 going back and forth where nothing was said asks no model and piles up
   const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
   const first = await turnToFork('Count the pumps', ['Twelve pumps.']);
   const { conversationId } = first;
-  const leave = async (turn: TurnReference): Promise<string[]> => {
-    await changeBranch(dependencies, { turn }, execution());
+  const left = async (turn: TurnReference): Promise<string[]> => {
+    await leave(dependencies, turn);
     await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
     return (await listEntries(sql, { conversationId })).map(({ kind }) => kind);
   };
   const go = async (target: BranchTarget): Promise<string[]> => {
     await command(sql, conversationId, target);
-    return leave(await continueConversation(sql, conversationId));
+    return left(await continueConversation(sql, conversationId));
   };
   const say = async (said: string): Promise<void> => {
     await send(sql, { conversationId, ...text(said) });
@@ -201,7 +221,7 @@ test('P23 going back and forth where nothing was said asks no model and piles up
     await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
   };
   // Branch 1 begins before everything, with a summary of branch 0.
-  expect(await leave(first)).toEqual(['branch_summary']);
+  expect(await left(first)).toEqual(['branch_summary']);
   // It holds nothing but that.
   expect(await go({ branch: 0, summarizes: true })).toEqual(['user', 'assistant']);
   // Branch 0 was told to branch 1 already.
@@ -234,8 +254,8 @@ test('a fork that was refused by an attempt whose result was lost is refused sti
   await owner`update messages set sent_epoch = 0 where conversation_id = ${turn.conversationId} and consumed_at is null`;
   const dependencies = activityDependencies(sql);
   const refused = { kind: 'refused', reason: 'conversation_busy' };
-  expect(await changeBranch(dependencies, { turn }, execution())).toEqual(refused);
-  expect(await changeBranch(dependencies, { turn }, execution({ attempt: 2 }))).toEqual(refused);
+  expect(await changeBranch(dependencies, { turn })).toEqual(refused);
+  expect(await changeBranch(dependencies, { turn })).toEqual(refused);
   expect(await sql`select from events where turn_id = ${turn.turnId} and kind = 'branch_refused'`).toHaveLength(1);
 });
 
@@ -245,6 +265,6 @@ test('a fork that was carried out by an attempt whose result was lost is told as
   await command(sql, first.conversationId, { entryId: null, summarizes: false });
   const turn = await continueConversation(sql, first.conversationId);
   const changed = { kind: 'changed' };
-  expect(await changeBranch(activityDependencies(sql), { turn }, execution())).toEqual(changed);
-  expect(await changeBranch(activityDependencies(sql), { turn }, execution({ attempt: 2 }))).toEqual(changed);
+  expect(await changeBranch(activityDependencies(sql), { turn })).toEqual(changed);
+  expect(await changeBranch(activityDependencies(sql), { turn })).toEqual(changed);
 });

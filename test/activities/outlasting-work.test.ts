@@ -14,7 +14,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { databaseBehindProxy } from './support/cut-off-worker.ts';
 import { asked, useStoreAndSimulator } from './support/store-and-simulator.ts';
-import { branchSummary, modelCall, summary } from './support/asking-work.ts';
+import { modelCall, summary } from './support/asking-work.ts';
 import { CALL, toolResults, turnCalling } from './support/tool-calls.ts';
 
 let store: TestStore;
@@ -176,7 +176,6 @@ test.each([
 test.each([
   ['an answer', modelCall, 'insert on entries'],
   ['a summary', summary, 'update of text on compaction_parts'],
-  ['a summary of a branch', branchSummary, 'insert on entries'],
 ] as const)(
   '%s that came is stored after Temporal gave its activity up, and not bought again',
   async (_, work, refused) => {

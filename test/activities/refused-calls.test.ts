@@ -12,7 +12,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { killedBehindWrite } from '../support/worker-deaths.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { cutOffWorker as cutOff } from './support/cut-off-worker.ts';
-import { branchSummary, modelCall, summary } from './support/asking-work.ts';
+import { modelCall, summary } from './support/asking-work.ts';
 import { useStoreAndSimulator } from './support/store-and-simulator.ts';
 
 let store: TestStore;
@@ -103,7 +103,6 @@ test('a refused call whose activity is given up while Postgres is away ends, and
 test.each([
   ['a model call', modelCall],
   ['a summary', summary],
-  ['a branch summary', branchSummary],
 ] as const)(
   'when a worker dies right behind the refusal of %s, the pause that the provider asked for stands: the next attempt waits',
   async (_, startWork) => {
@@ -119,14 +118,11 @@ test.each([
   },
 );
 
-test.each([
-  ['a summary', summary],
-  ['a branch summary', branchSummary],
-] as const)('a pause that %s was told while Postgres was away is written once it is back', async (_, startWork) => {
+test('a pause that a summary was told while Postgres was away is written once it is back', async () => {
   const { server, onCall, pause } = await refusingServer(RATE_LIMIT);
   const { proxy, dependencies, waits } = await cutOffWorker(server.url);
   onCall.now = () => void proxy.reset();
-  const { attempt } = await startWork(store.sql);
+  const { attempt } = await summary(store.sql);
   const asking = expect(attempt(dependencies, execution())).rejects.toMatchObject(WAITS);
   await Promise.race([asking, waitUntil('the refusal waits', () => waits.length >= 5)]);
   await proxy.mend();

@@ -12,7 +12,7 @@ import { waitUntil } from '../support/wait-until.ts';
 import { activityDependencies, execution } from './support/activity-dependencies.ts';
 import { CALL, toolResults, turnCalling } from './support/tool-calls.ts';
 import { startHttpServer } from '../support/http-server.ts';
-import { branchSummary, modelCall, summary } from './support/asking-work.ts';
+import { modelCall, summary } from './support/asking-work.ts';
 
 const { sql } = useTestStore();
 
@@ -110,7 +110,6 @@ test('what a tool comes to behind its time limit is a late result, and a failure
 const WORK = [
   ['model call', modelCall],
   ['summary', summary],
-  ['branch summary', branchSummary],
 ] as const;
 
 test.for(WORK)(
@@ -135,8 +134,7 @@ test.for(WORK)(
 async function stored({ conversationId, turnId }: TurnReference): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select (select count(*) from entries where turn_id = ${turnId} and kind = 'assistant')::int
-      + (select count(*) from compaction_parts where conversation_id = ${conversationId} and state = 'written')::int
-      + (select count(*) from branch_summaries where conversation_id = ${conversationId})::int as count`;
+      + (select count(*) from compaction_parts where conversation_id = ${conversationId} and state = 'written')::int as count`;
   return row?.count ?? 0;
 }
 

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_CHOSEN, branchSummaryView, chooseBranchItems } from '../../src/context/summary/branch-summary.ts';
+import { NOTHING_CHOSEN, branchPlan, chooseBranchItems } from '../../src/context/summary/branch-summary.ts';
 import type { BranchItem } from '../../src/context/summary/branch-summary.ts';
 import { textOf } from '../../src/context/log/content.ts';
 import type { EntryKind } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureContent, measureText } from '../../src/context/log/measure.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { partPolicy } from '../../src/context/summary/check-summary.ts';
+import { summaryView } from '../../src/context/summary/summary-request.ts';
 
 let sequence = 0;
 
@@ -51,7 +53,8 @@ describe('what enters the summary of a branch', () => {
   it('P24 is the newest within the budget, and ends at the first that does not fit', () => {
     const items = [item('user', 5), item('assistant', 500), item('user', 50), item('assistant', 50)];
     expect(choose(items, 200)).toEqual(items.slice(2));
-    expect(choose(items, 10)).toEqual([]);
+    // The request shortens it.
+    expect(choose(items, 10)).toEqual(items.slice(3));
   });
 
   it('P24 takes a summary that does not fit while less than 90 % is used, and nothing older', () => {
@@ -61,13 +64,30 @@ describe('what enters the summary of a branch', () => {
     expect(choose([older, summary, newest], Math.floor(used / 0.95))).toEqual([newest]);
   });
 
-  it('never makes a request larger than its room, whatever a summary weighs', () => {
-    const items = [item('branch_summary', 9_000), item('user', 50)];
-    const { view } = branchSummaryView({ items, policy: DEFAULT_POLICY, room: 2_000, calibration: NO_CALIBRATION });
+  it('never makes a request larger than its window, whatever a summary weighs', () => {
+    const entries = [item('branch_summary', 9_000), item('user', 50)].map(({ entry }) => entry);
+    const summarizer = { window: 6_000, maximumOutput: 2_048 };
+    const { parts } = branchPlan({ fromSequence: 1, toSequence: 2, inputTokens: 2_000, maximumOutput: 2_048 });
+    const [part] = parts;
+    if (part === undefined) throw new Error('a plan has one part');
+    const { view } = summaryView({
+      policy: partPolicy(DEFAULT_POLICY, part),
+      parts,
+      part,
+      entries,
+      previousSummary: 'of another branch',
+      partTexts: [],
+      focus: null,
+      agent: { instructions: '', rules: [], tools: [] },
+      turnIsOpen: false,
+      summarizer,
+      calibration: NO_CALIBRATION,
+    });
     const [message] = view.messages;
     const text = message?.role === 'user' ? textOf(message.content) : '';
-    expect(estimateTokens(measureText(view.system + text), NO_CALIBRATION)).toBeLessThanOrEqual(2_000);
+    expect(estimateTokens(measureText(view.system + text), NO_CALIBRATION)).toBeLessThanOrEqual(6_000 - 2_048);
     expect(text).toContain('## Next Steps');
+    expect(text).not.toContain('of another branch');
     expect(view.tools).toEqual([]);
   });
 });

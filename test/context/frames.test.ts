@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
 import { attachedFile, attachedText, saidText } from '../../src/context/log/content.ts';
-import { branchSummaryView } from '../../src/context/summary/branch-summary.ts';
 import { composeSummary, wholeSummary } from '../../src/context/summary/whole-summary.ts';
 import {
   checkSummary,
@@ -101,11 +100,6 @@ const WRITERS: Readonly<Record<string, (foreign: string) => string | Promise<str
     return textIn(
       summaryView({ ...REQUEST, part, parts: [part], partTexts: [{ kind: 'history', text: foreign }] }).view,
     );
-  },
-  'the summary of a branch': (foreign) => {
-    const items = logOf(foreign).entries.map((entry) => ({ entry, isSummary: false }));
-    const rest = { policy: DEFAULT_POLICY, room: 50_000, calibration: NO_CALIBRATION };
-    return textIn(branchSummaryView({ items, ...rest }).view);
   },
   'notes and results among the messages': (foreign) => {
     const conversation = new Conversation();

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { measureView } from '../../src/context/view/view-arrangement.ts';
-import { recordFailedTry } from '../../src/store/attempts/attempts.ts';
-import { branchCallOf, changeBranch, registerBranchAttempt } from '../../src/store/conversations/change-branch.ts';
+import { branchPlan } from '../../src/context/summary/branch-summary.ts';
+import { registerPartAttempt, storePartText } from '../../src/store/compactions/compaction-parts.ts';
+import { getCompaction, storeBranchPlan } from '../../src/store/compactions/compactions.ts';
+import { changeBranch } from '../../src/store/conversations/change-branch.ts';
 import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import type { NewBranchSummary } from '../../src/store/conversations/change-branch.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
 import { listEntries } from '../../src/store/log/entries.ts';
-import { findEnded } from '../../src/store/turns/fences.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
@@ -103,39 +104,44 @@ describe('a change of branch', () => {
     const next = await continueConversation(sql, conversationId);
     const read = await readBranchCommand(sql, next);
     if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
-    const failure = { kind: 'retryable', evidence: 'status_500' } as const;
-    const withdraw = () => recordFailedTry(sql, branchCallOf(next), { attempt: 1, failure });
-    // Refused unpaid; lost with its worker; answered.
-    expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 1 });
-    expect(await withdraw()).toMatchObject({ failures: 1 });
-    expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 2 });
-    // The reply of its commit was lost.
-    expect(await withdraw()).toMatchObject({ failures: 1 });
-    const fences = [2, 3].map((attempt) => Object.assign({ attempt }, branchCallOf(next)));
-    expect(await findEnded(sql, fences)).toEqual([null, null]);
-    expect(await registerBranchAttempt(sql, next, NEW_ATTEMPT)).toMatchObject({ attempt: 3 });
-    expect(await findEnded(sql, fences)).toMatchObject([{ code: 'superseded_attempt' }, null]);
+    const { from, ancestorSequence } = read.command;
+    const range = { fromSequence: ancestorSequence + 1, toSequence: from.headSequence };
+    const of = {
+      turn: next,
+      preset: 'default',
+      headEntryId: from.headEntryId ?? '',
+      plan: branchPlan({ ...range, inputTokens: 500, maximumOutput: 2_048 }),
+    };
+    const { compactionId } = await storeBranchPlan(sql, of);
+    expect(await storeBranchPlan(sql, of)).toMatchObject({ compactionId, focus: null, previousCompactionId: null });
+    const part = { turn: next, compactionId, part: 1 };
+    // Lost with its worker; answered.
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
+    await registerPartAttempt(sql, part, NEW_ATTEMPT);
     const usage = { input: 1_000, cacheRead: 0, cacheWrite: 0, output: 100 };
-    const summary = (attempt: number): NewBranchSummary => ({
-      content: [{ type: 'text', text: 'what was left' }],
-      measurements: NO_MEASUREMENTS,
-      files: { read: [], modified: [] },
-      entriesRead: 2,
-      model: 'sim/sim-32k',
+    const written = (attempt: number) => ({
+      text: 'what was left',
       promptVersion: '1',
       call: { attempt, usage, cost: 0.25, durationMilliseconds: 7 },
     });
-    await expect(changeBranch(sql, next, read.command, summary(2))).rejects.toMatchObject({
-      code: 'superseded_attempt',
-    });
-    for (let time = 0; time < 2; time += 1) await changeBranch(sql, next, read.command, summary(3));
+    await expect(storePartText(sql, { ...part, ...written(1) })).rejects.toMatchObject({ code: 'superseded_attempt' });
+    await storePartText(sql, { ...part, ...written(2) });
+    const summary: NewBranchSummary = {
+      content: [{ type: 'text', text: 'what was left' }],
+      measurements: NO_MEASUREMENTS,
+      files: { read: [], modified: [] },
+      model: 'sim/sim-32k',
+      promptVersion: '1',
+    };
+    for (let time = 0; time < 2; time += 1) await changeBranch(sql, next, read.command, summary);
+    expect(await getCompaction(sql, compactionId)).toMatchObject({ status: 'written', failure: null });
     const events = await sql`select from events where conversation_id = ${conversationId} and kind = 'branch_changed'`;
     expect(events).toHaveLength(1);
     const { usage: counted } = await getTurn(sql, next.turnId);
     expect(counted).toMatchObject({ modelCalls: 2, inputTokens: 2_000, outputTokens: 200, cost: 0.5 });
     await end(sql, next);
     const { invariants, repeatedCalls } = await verify(sql, { conversationId });
-    expect(repeatedCalls).toMatchObject([{ turnId: next.turnId, summary: { compactionId: null }, tries: 2 }]);
+    expect(repeatedCalls).toMatchObject([{ turnId: next.turnId, summary: { compactionId, part: 1 }, tries: 2 }]);
     expect(invariants.find(({ name }) => name === 'usage_adds_up')?.breaches).toEqual([]);
     const turns = await readCosts(sql, { by: 'turn', since: null, conversationId });
     expect(turns.at(-1)).toMatchObject({ calls: 2, cost: 0.5, repeatedCalls: 1, repeatedCost: 0.25 });

@@ -21,15 +21,15 @@ async function forkAt(sql: Database, fork: number, change: (entry: string) => Pr
 /** The same, with what its summary says that it covers. */
 export function leaveBranch(
   sql: Database,
-  { from, through, read }: { readonly from: number; readonly through: number | 'end'; readonly read: number },
+  { from, through }: { readonly from: number; readonly through: number | 'end' },
 ): Promise<void> {
   return forkAt(
     sql,
     5,
     (entry) => sql`
-      insert into branch_summaries (entry_id, conversation_id, left_branch, from_sequence, through_sequence, entries_read,
-        files, prompt_version)
-      select e.id, e.conversation_id, 0, ${from}, ${through === 'end' ? sql`e.sequence - 1` : through}, ${read}, '{}', '1'
+      insert into branch_summaries (entry_id, conversation_id, left_branch, from_sequence, through_sequence, files,
+        prompt_version)
+      select e.id, e.conversation_id, 0, ${from}, ${through === 'end' ? sql`e.sequence - 1` : through}, '{}', '1'
       from entries e where e.id = ${entry}`,
   );
 }
@@ -207,9 +207,8 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     'lineage_complete',
     (sql) => sql`update compaction_parts set from_sequence = to_sequence where from_sequence < to_sequence`,
   ],
-  ['lineage_complete', (sql) => leaveBranch(sql, { from: 7, through: 'end', read: 1 })],
-  ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 9, read: 1 })],
-  ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 'end', read: 9_999 })],
+  ['lineage_complete', (sql) => leaveBranch(sql, { from: 7, through: 'end' })],
+  ['lineage_complete', (sql) => leaveBranch(sql, { from: 6, through: 9 })],
   [
     'view_rebuilds',
     (sql) => sql`

@@ -169,7 +169,7 @@ async function expectPaidOnce(conversationId: string): Promise<void> {
   const { database } = harness;
   const [stopped] = await database<{ id: string; calls: number; tokens: string; input: string }[]>`
     select t.id, count(*)::int as calls, sum(m.input_tokens) as tokens, t.input_tokens as input
-    from turns t join model_attempts m on m.turn_id = t.id and m.purpose = 'branch_summary' and m.failure_kind = 'lost'
+    from turns t join model_attempts m on m.turn_id = t.id and m.purpose = 'summary_part' and m.failure_kind = 'lost'
     where t.conversation_id = ${conversationId} and t.outcome = 'stopped' group by t.id`;
   expect(stopped).toMatchObject({ calls: 1, tokens: stopped?.input });
   expect(Number(stopped?.tokens)).toBeGreaterThan(10);

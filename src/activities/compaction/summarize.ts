@@ -2,7 +2,7 @@ import { checkSummary, partPolicy } from '../../context/summary/check-summary.ts
 import { extractiveSummary } from '../../context/summary/extractive-summary.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import { textOf } from '../../context/log/content.ts';
-import type { AttemptEnd, RegisteredAttempt, PaidCall } from '../../store/attempts/attempts.ts';
+import type { AttemptEnd, RegisteredAttempt } from '../../store/attempts/attempts.ts';
 import {
   partCallOf,
   readPart,
@@ -18,20 +18,17 @@ import type { SummarizeInput, SummarizeResult } from '../../turn/activity-values
 import { SUMMARY_RETRIES, retryDelayMilliseconds, MOST_UNREPORTED_TRIES } from '../../turn/limits.ts';
 import { isOwnFault, retryableFailure, throughOutage, wasNotSent } from '../runtime/failures.ts';
 import type { Execution } from '../runtime/activity.ts';
-import { reachedLimit } from '../turn/check-limits.ts';
+import { isConversationSpent, reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { finishedText, previousText, readOriginalsOf, summaryRequest } from './summary-text.ts';
 import type { SummaryWork, AskedRequest } from './summary-text.ts';
 import { acquirePermit, recordRefusal, waitForProvider } from '../runtime/model-permits.ts';
 import { traceAnswer } from '../runtime/show-calls.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { MediaLimits } from '../../context/plan/plan.ts';
-import type { View } from '../../context/view/view.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
 import { ModelCallError } from '../../models/model-client.ts';
 import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
 import { recordFailedTry } from '../../store/attempts/attempts.ts';
-import type { AgentSnapshot, RequestOptions } from '../../turn/agent-snapshot.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
 
 /**
@@ -44,16 +41,19 @@ export async function summarize(
   execution: Execution,
 ): Promise<SummarizeResult> {
   const source = await readPart(dependencies.database, input);
+  const { state, part } = source.row;
+  const isOfBranch = part.kind === 'branch';
   // An attempt whose result was lost stored it, or was refused for good.
-  if (source.row.state === 'written') return { kind: 'summarized' };
-  if (source.row.state === 'failed') return { kind: 'failed' };
+  if (state === 'written') return { kind: 'summarized' };
+  if (state === 'failed' && !isOfBranch) return { kind: 'failed' };
   const { snapshot } = await readSnapshot(dependencies.database, input.turn.turnId);
   const reading = { input, source, snapshot, execution };
-  if (source.compaction.form !== 'extractive_summary' || source.row.part.kind === 'flush') {
-    const reason = await reachedLimit(dependencies, input.turn);
-    return reason === null ? registerAndAsk(dependencies, reading) : { kind: 'limit', reason };
-  }
-  return extract(dependencies, await readTask(dependencies, reading));
+  const isExtracted = isOfBranch
+    ? state === 'failed' || (await isConversationSpent(dependencies, input.turn))
+    : source.compaction.form === 'extractive_summary' && part.kind !== 'flush';
+  if (isExtracted) return extract(dependencies, await readTask(dependencies, reading));
+  const reason = isOfBranch ? null : await reachedLimit(dependencies, input.turn);
+  return reason === null ? registerAndAsk(dependencies, reading) : { kind: 'limit', reason };
 }
 
 type Reading = Pick<SummaryTask, 'input' | 'source' | 'snapshot' | 'execution'>;
@@ -140,17 +140,7 @@ async function registerAndAsk(dependencies: ActivityDependencies, reading: Readi
     const asked = await summaryRequest(dependencies, task);
     const registered = await register(dependencies, task);
     if (registered === null) return { kind: 'summarized' };
-    const { part } = source.row;
-    const result = await askSummarizer(dependencies, {
-      ...registered,
-      call: partCallOf(input),
-      summarizer: snapshot.summarizer,
-      tokens: part.inputTokens,
-      execution,
-      permit,
-      countsOutages: false,
-      request: asked,
-    });
+    const result = await ask(dependencies, task, { ...registered, request: asked, permit });
     if (result.kind === 'answered') return await storeAnswer(dependencies, task, asked, result);
     return await afterModelFailure(dependencies, task, result.evidence, result.end, result.isFinal);
   } finally {
@@ -200,7 +190,10 @@ async function afterModelFailure(
   const { failures } = await throughOutage(dependencies, task.execution, () =>
     recordPartFailure(dependencies.database, { ...task.input, call: failed, final }),
   );
-  if (final || failures > SUMMARY_RETRIES) return { kind: 'failed' };
+  if (final || failures > SUMMARY_RETRIES) {
+    // No weaker form is planned of a branch.
+    return task.source.row.part.kind === 'branch' ? extract(dependencies, task) : { kind: 'failed' };
+  }
   throw retryableFailure(
     'Summary.refused',
     `summary refused: ${failure}, failure ${failures}`,
@@ -209,34 +202,24 @@ async function afterModelFailure(
 }
 
 /** A registered try of a summary. */
-export interface SummaryTry {
-  readonly call: PaidCall;
-  readonly attempt: number;
-  /** Earlier tries without a report. */
-  readonly unreported: number;
-  readonly summarizer: AgentSnapshot['summarizer'];
-  /** Estimated input tokens. */
-  readonly tokens: number;
-  readonly execution: Execution;
+interface SummaryTry extends Pick<RegisteredAttempt, 'attempt' | 'unreported'> {
+  readonly request: AskedRequest;
   readonly permit: ModelPermit;
-  /** An unreachable provider counts as a failure, instead of a wait without end. */
-  readonly countsOutages: boolean;
-  readonly request: {
-    readonly view: View;
-    readonly maximumOutput: number;
-    readonly options?: RequestOptions;
-    readonly media?: MediaLimits;
-  };
 }
 
-export type AskedSummary =
+type AskedSummary =
   | { readonly kind: 'answered'; readonly answer: ModelAnswer; readonly end: AttemptEnd }
   /** The model failed. `isFinal`: another try would have the same result. */
   | { readonly kind: 'failed'; readonly evidence: string; readonly isFinal: boolean; readonly end: AttemptEnd };
 
 /** @throws what `waitForProvider` returns after a refusal that uses up no retry, and the reason of a cancellation */
-export async function askSummarizer(dependencies: ActivityDependencies, of: SummaryTry): Promise<AskedSummary> {
-  const { call, attempt, unreported, summarizer, tokens, execution, permit, request } = of;
+async function ask(
+  dependencies: ActivityDependencies,
+  task: SummaryTask,
+  { attempt, unreported, request, permit }: SummaryTry,
+): Promise<AskedSummary> {
+  const { input, source, snapshot, execution } = task;
+  const { summarizer } = snapshot;
   const { view, maximumOutput, options, media } = request;
   const started = performance.now();
   const unpaid = (evidence: string, isFinal: boolean): AskedSummary => {
@@ -246,14 +229,15 @@ export async function askSummarizer(dependencies: ActivityDependencies, of: Summ
   // Each of these tries may have been billed.
   if (unreported >= MOST_UNREPORTED_TRIES) return unpaid('tries_without_report', true);
   const { provider, model } = parseModelName(summarizer.model);
-  const size = { estimatedTokens: tokens, window: summarizer.limits.window };
-  const fence = dependencies.fenceWatch.watch({ ...call, attempt });
+  const size = { estimatedTokens: source.row.part.inputTokens, window: summarizer.limits.window };
+  const cacheKey = input.turn.conversationId;
+  const fence = dependencies.fenceWatch.watch({ ...partCallOf(input), attempt });
   let answer: ModelAnswer;
   try {
     answer = await dependencies
       .modelClient(provider)
       .answer(
-        { model, view, maximumOutput, cacheKey: call.turn.conversationId, size, ...definedOf({ options, media }) },
+        { model, view, maximumOutput, cacheKey, size, options, ...definedOf({ media }) },
         { signal: AbortSignal.any([execution.signal, fence.signal]), onDelta: () => undefined },
       );
   } catch (error) {
@@ -263,10 +247,9 @@ export async function askSummarizer(dependencies: ActivityDependencies, of: Summ
     const { verdict, status } = error;
     if (verdict.kind !== 'retryable') return unpaid(verdict.kind, true);
     // An error of the provider's own is a failure of the model. An unreachable provider is not.
-    const isFailure = of.countsOutages ? verdict.cause !== 'rate_limit' : isErrorOfServer(error);
-    if (isFailure) return unpaid(status === undefined ? verdict.evidence : `status_${status}`, false);
+    if (isErrorOfServer(error)) return unpaid(status === undefined ? verdict.evidence : `status_${status}`, false);
     // Awaited here: a rejection during the next steps would count as unhandled and end the worker.
-    return await waitAfter(dependencies, of, verdict);
+    return await waitAfter(dependencies, task, attempt, verdict);
   } finally {
     fence.end();
   }
@@ -284,13 +267,15 @@ function isErrorOfServer({ verdict, status }: ModelCallError): boolean {
 /** @throws the failure after which Temporal calls the activity again */
 async function waitAfter(
   dependencies: ActivityDependencies,
-  { call, attempt, summarizer, execution }: SummaryTry,
+  { input, snapshot, execution }: SummaryTask,
+  attempt: number,
   verdict: ErrorVerdict,
 ): Promise<never> {
-  const wait = await recordRefusal(dependencies, { verdict, model: summarizer.model }, (failure, beside) =>
+  const { model } = snapshot.summarizer;
+  const wait = await recordRefusal(dependencies, { verdict, model }, (failure, beside) =>
     throughOutage(dependencies, execution, () =>
-      recordFailedTry(dependencies.database, call, { attempt, failure }, beside),
+      recordFailedTry(dependencies.database, partCallOf(input), { attempt, failure }, beside),
     ),
   );
-  throw await waitForProvider(dependencies, call.turn, wait);
+  throw await waitForProvider(dependencies, input.turn, wait);
 }

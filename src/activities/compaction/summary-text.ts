@@ -4,6 +4,7 @@ import { readableEntries } from '../../context/summary/transcript.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/check-summary.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
+import { branchRoom } from '../../context/summary/branch-summary.ts';
 import { withoutFileLists } from '../../context/summary/summary-message.ts';
 import {
   QUOTED_CHARACTERS,
@@ -15,11 +16,15 @@ import type { SummaryRequest } from '../../context/summary/summary-request.ts';
 import { readLastCall } from '../../store/attempts/find-model-call.ts';
 import { readOriginals, readUserMessages } from '../../store/compactions/originals.ts';
 import type { PartSource } from '../../store/compactions/compaction-parts.ts';
+import { readBranchCommand } from '../../store/conversations/branch-commands.ts';
+import { chooseLeftItems } from '../../store/conversations/left-branch.ts';
+import type { Database } from '../../store/database/database.ts';
 import { readProjectionSource } from '../../store/log/view.ts';
 import { readCalibration } from '../../store/providers/calibrations.ts';
 import { redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import { maskText } from '../../tools/runtime/secret-mask.ts';
 import type { SummarizeInput } from '../../turn/activity-values.ts';
+import type { TurnReference } from '../../turn/turn-reference.ts';
 import { sharedRequestOptions, summaryRequestOptions } from '../../turn/agent-snapshot.ts';
 import type { RequestOptions, AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
@@ -168,7 +173,7 @@ async function composedText(dependencies: ActivityDependencies, work: SummaryWor
   const { database, secrets } = dependencies;
   const { source, snapshot, input } = work;
   const { compaction, row } = source;
-  if (row.part.kind === 'flush') return maskText(text, secrets);
+  if (row.part.kind === 'flush' || row.part.kind === 'branch') return maskText(text, secrets);
   const isLast = isLastPart(compaction.plan.parts, row.part);
   if (!isLast || quotingSection(snapshot.policy) === undefined) return maskText(text, secrets);
   const quotedLimit = compaction.plan.quotedLimit ?? 0;
@@ -190,8 +195,9 @@ export function previousText({ previousSummary }: PartSource): string | null {
 /** The originals of a part and what the user asked before it, without their secrets. */
 export async function readOriginalsOf(
   { database }: ActivityDependencies,
-  { input, source: { row, compaction } }: Pick<SummaryWork, 'input' | 'source'>,
+  { input, source: { row, compaction }, snapshot }: Pick<SummaryWork, 'input' | 'source' | 'snapshot'>,
 ): Promise<Pick<SummaryWork, 'entries' | 'request' | 'leftOut'>> {
+  if (row.part.kind === 'branch') return readBranch(database, input.turn, snapshot);
   const { fromSequence, toSequence } = row.part;
   if (fromSequence === undefined || toSequence === undefined) return { entries: [], request: [], leftOut: 0 };
   const branch = { conversationId: input.turn.conversationId, headEntryId: compaction.headEntryId };
@@ -202,4 +208,25 @@ export async function readOriginalsOf(
   const before = { ...branch, throughSequence: fromSequence - 1, characters: QUOTED_CHARACTERS };
   const earlier = await redactedOriginals(await readUserMessages(database, before));
   return { entries, request: requestBefore(entries, earlier.entries), leftOut: count + earlier.count };
+}
+
+/** What a summary of the branch that the turn leaves reads of it. */
+async function readBranch(
+  database: Database,
+  turn: TurnReference,
+  { policy, summarizer }: AgentSnapshot,
+): Promise<Pick<SummaryWork, 'entries' | 'request' | 'leftOut'>> {
+  const read = await readBranchCommand(database, turn);
+  if (read.kind !== 'command') return { entries: [], request: [], leftOut: 0 };
+  const { conversationId } = turn;
+  const items = await chooseLeftItems(
+    database,
+    { conversationId, command: read.command },
+    {
+      budget: branchRoom(policy, summarizer.limits),
+      calibration: await readCalibration(database, { ...turn, ...summarizer }),
+    },
+  );
+  const { entries, count } = await redactedOriginals(items.map(({ entry }) => entry));
+  return { entries, request: [], leftOut: count };
 }

@@ -10,7 +10,7 @@ const CRASH_POINT = /^[a-z]+:(?:write|answered|finished|logged)$/iu;
 
 /** For messages to people. */
 export const CRASH_POINT_FORMS =
-  '<activity>:write, summarize:answered, changeBranch:answered, callModel:answered, runTool:finished, commitCompaction:logged';
+  '<activity>:write, summarize:answered, callModel:answered, runTool:finished, commitCompaction:logged';
 
 export function isCrashPoint(name: string): boolean {
   return CRASH_POINT.test(name);

@@ -70,7 +70,7 @@ export const compactionLineage = z
     parts: listOf(
       z.object({
         number: count,
-        kind: z.enum(['history', 'turn_prefix', 'merge', 'flush']),
+        kind: z.enum(['history', 'turn_prefix', 'merge', 'flush', 'branch']),
         promptVersion: z.string().nullable(),
         entries: listOf(z.object(coveredEntry)),
       }),

@@ -83,7 +83,8 @@ export interface PlanPart {
   readonly number: number;
   /** Parts of a wave run in parallel; waves run one after another; a merge is the last wave. From 1. */
   readonly wave: number;
-  readonly kind: 'history' | 'turn_prefix' | 'merge' | 'flush';
+  /** `branch`: all of a branch that is left, for the one that goes on. */
+  readonly kind: 'history' | 'turn_prefix' | 'merge' | 'flush' | 'branch';
   /** Entries that the part reads; absent for a merge, which reads the texts of the parts before it. */
   readonly fromSequence?: number;
   readonly toSequence?: number;

@@ -1,24 +1,24 @@
 import type { Entry } from '../log/entry.ts';
 import { estimateTokens } from '../log/estimate.ts';
-import { frame } from '../log/frames.ts';
-import { textTokens } from '../log/measure.ts';
-import type { Calibration } from '../plan/plan.ts';
+import { frame, framed } from '../log/frames.ts';
+import type { Calibration, CompactionPlan, ModelLimits } from '../plan/plan.ts';
+import { budgetFor } from '../policy/budget.ts';
 import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS } from '../policy/prompts/checkpoint.ts';
 import type { CompactionPolicy, Prompt } from '../policy/policy.ts';
-import { headingList } from './summary-request.ts';
-import { transcriptText } from './transcript.ts';
-import type { View } from '../view/view.ts';
+import { renderFileLists } from './summary-message.ts';
+import type { FileLists } from './summary-message.ts';
+import { summaryRequestLimit } from './summary-request.ts';
 
 /**
  * The summary of a branch that the user leaves (seeds/pi.md): the whole branch back to the common ancestor, without a cut
  * and without a previous summary. It is an entry of the branch that goes on, not a compaction.
  */
 
-export const BRANCH_PREAMBLE =
+const BRANCH_PREAMBLE =
   'The user explored a different conversation branch before returning here. Summary of that exploration:';
 
 /** Longest answer, tokens (packages/coding-agent/src/core/compaction/branch-summarization.ts). */
-export const BRANCH_SUMMARY_OUTPUT = 2_048;
+const BRANCH_SUMMARY_OUTPUT = 2_048;
 
 /** Up to this share of the budget a summary still enters that would not fit whole. */
 const SUMMARY_SHARE = 0.9;
@@ -38,11 +38,18 @@ Keep each line short. Copy file paths, function names, identifiers, numbers and 
 /** Those of a checkpoint but the last: what the work needs to go on is not known here. */
 const SECTIONS = CHECKPOINT_SECTIONS.slice(0, -1);
 
-/** A policy whose summaries are those of branches, for the checks and forms that every summary passes. */
+/** The policy as a branch is summarized with it. */
 export function branchPolicy(policy: CompactionPolicy): CompactionPolicy {
   return {
     ...policy,
-    summary: { ...policy.summary, headings: 'markdown', sections: SECTIONS, prompts: CHECKPOINT_PROMPTS },
+    summary: {
+      ...policy.summary,
+      headings: 'markdown',
+      sections: SECTIONS,
+      prompts: { ...CHECKPOINT_PROMPTS, history: INSTRUCTION },
+      question: null,
+      sharesPrefix: null,
+    },
   };
 }
 
@@ -63,8 +70,8 @@ export interface BranchChoice {
 export const NOTHING_CHOSEN: BranchChoice = { items: [], used: 0, isFull: false };
 
 /**
- * What of the branch enters the request: the newest within the budget. The walk ends at the first item that
- * does not fit; a summary still enters while less than 90 % is used. Tool results are left out: answers tell what they said.
+ * What of the branch enters the request: the newest within the budget, the very newest shortened if it is larger. The walk ends at the
+ * first item that does not fit; a summary still enters while less than 90 % is used. Tool results are left out: answers tell what they said.
  * @param newer what was chosen of all that comes behind the items
  * @param items newest first
  */
@@ -80,35 +87,61 @@ export function chooseBranchItems(
     if (item.entry.kind === 'tool_result' || item.entry.kind === 'note') continue;
     const tokens = estimateTokens(item.entry.measurements, calibration);
     const fits = used + tokens <= budget;
-    if (fits || (item.isSummary && used < budget * SUMMARY_SHARE)) chosen.push(item);
+    const isNewest = newer.items.length + chosen.length === 0;
+    if (fits || isNewest || (item.isSummary && used < budget * SUMMARY_SHARE)) chosen.push(item);
     if (fits) used += tokens;
     else isFull = true;
   }
   return { items: [...chosen.reverse(), ...newer.items], used, isFull };
 }
 
-/** The request to the summarizing model. Offers no tools. `room`: tokens that all of it may hold. */
-export function branchSummaryView(input: {
-  readonly items: readonly BranchItem[];
-  readonly policy: CompactionPolicy;
-  readonly room: number;
-  readonly calibration: Calibration;
-}): { readonly view: View; readonly promptVersion: string } {
-  const { items, policy, room, calibration } = input;
-  const system = CHECKPOINT_PROMPTS.system.text;
-  const instruction = INSTRUCTION.text.replace('{{sections}}', () => headingList(SECTIONS));
-  const around = textTokens(system + instruction, calibration) + FRAME_TOKENS;
-  const transcript = transcriptText({
-    entries: items.map(({ entry }) => entry),
-    maximumTokens: Math.max(0, room - around),
-    calibration,
-    limits: policy.summary.transcript,
-  });
-  const text = `${frame('transcript', [transcript])}\n\n${instruction}`;
+/** Tokens of a branch that enter the request for its summary: the budget of its model without answer and prompts. */
+export function branchRoom(policy: CompactionPolicy, summarizer: ModelLimits): number {
+  const input = Math.min(
+    budgetFor(policy, summarizer).inputBudget - BRANCH_SUMMARY_OUTPUT,
+    summaryRequestLimit(summarizer, BRANCH_SUMMARY_OUTPUT),
+  );
+  return Math.max(0, input - PROMPT_TOKENS);
+}
+
+/** System text, instruction, and what is quoted of the agent's own instructions. */
+const PROMPT_TOKENS = 1_500;
+
+/** One part reads all that is left; no view changes. */
+export function branchPlan(range: {
+  readonly fromSequence: number;
+  readonly toSequence: number;
+  readonly inputTokens: number;
+  /** Longest answer of the model. */
+  readonly maximumOutput: number;
+}): CompactionPlan {
+  const { inputTokens: tokensBefore } = range;
+  const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, range.maximumOutput);
   return {
-    view: { system, tools: [], messages: [{ role: 'user', content: [{ type: 'text', text }], origin: 'note' }] },
-    promptVersion: `${INSTRUCTION.name}@${INSTRUCTION.version}`,
+    form: 'summary',
+    firstKeptSequence: null,
+    opensWithMarker: false,
+    keptFromMarker: false,
+    droppedMessages: 0,
+    splitTurn: false,
+    coveredThroughSequence: null,
+    keptSequences: [],
+    operations: [],
+    parts: [{ ...range, number: 1, wave: 1, kind: 'branch', maximumOutput }],
+    summaryLimit: maximumOutput,
+    continuation: false,
+    insideTurn: false,
+    turnIsOver: false,
+    tokensBefore,
+    tokensAfter: tokensBefore,
+    acceptedTokens: 0,
+    requiredGain: 0,
   };
 }
 
-const FRAME_TOKENS = 60;
+/** The entry of the branch that goes on. The text was checked, and its lists come from the program. */
+export function branchSummaryText(text: string, files: FileLists): string {
+  const listed = renderFileLists(files);
+  const inside = framed([text, ...(listed === '' ? [] : [listed])].join('\n\n'));
+  return `${BRANCH_PREAMBLE}\n\n${frame('branchSummary', [inside])}`;
+}

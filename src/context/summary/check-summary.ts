@@ -6,6 +6,7 @@ import { headOf } from '../plan/clip.ts';
 import type { PlanPart } from '../plan/plan.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { formatCount } from '../view/notes.ts';
+import { branchPolicy } from './branch-summary.ts';
 import { sectionsOf } from './summary-request.ts';
 
 export type SummaryProblem =
@@ -219,9 +220,10 @@ export function askedPolicy(policy: CompactionPolicy, maximumOutput: number): Co
   return { ...policy, summary: { ...policy.summary, sections: asked } };
 }
 
-/** The policy as a part asks with it: a flush has sections and a prompt of its own; others are asked for what a model has to write. */
+/** The policy as a part asks with it: a flush and a branch have sections and a prompt of their own; others are asked for what a model has to write. */
 export function partPolicy(policy: CompactionPolicy, part: PlanPart): CompactionPolicy {
   const { flush } = policy.summary;
+  if (part.kind === 'branch') return branchPolicy(policy);
   if (part.kind !== 'flush' || flush === null) return askedPolicy(policy, part.maximumOutput);
   const { summary } = policy;
   const prompts = { ...summary.prompts, history: flush.prompt };

@@ -58,6 +58,7 @@ export function readsPreviousSummary(
   parts: readonly PlanPart[],
   part: Pick<PlanPart, 'kind'>,
 ): boolean {
+  if (part.kind === 'branch') return false;
   if (parts.some((other) => other.kind === 'merge')) return part.kind === 'merge';
   return part.kind === 'history' || policy.summary.splitTurn === 'together';
 }
@@ -204,6 +205,7 @@ function promptFor(input: Pick<SummaryRequestInput, 'policy' | 'parts' | 'part' 
     case 'history':
       return updates ? (prompts.update ?? prompts.history) : prompts.history;
     case 'flush':
+    case 'branch':
       return prompts.history;
     case 'turn_prefix':
       return prompts.turnPrefix;

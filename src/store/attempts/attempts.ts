@@ -20,8 +20,6 @@ export interface ModelCallReference {
 export type PaidCall = { readonly turn: TurnReference } & (
   | { readonly purpose: 'step'; readonly callNumber: number }
   | { readonly purpose: 'summary_part'; readonly compactionId: string; readonly part: number }
-  /** Of a turn without a step, which makes one at most. */
-  | { readonly purpose: 'branch_summary' }
 );
 
 /** In the key of the ledger, whose columns are never null. */
@@ -40,8 +38,6 @@ export function ofCall(sql: Queries, call: PaidCall): Fragment {
       return sql`${ofConversation} and m.turn_id = ${turnId} and m.call_number = ${call.callNumber} and m.purpose = 'step'`;
     case 'summary_part':
       return sql`${ofConversation} and m.purpose = 'summary_part' and m.compaction_id = ${call.compactionId} and m.part = ${call.part}`;
-    case 'branch_summary':
-      return sql`${ofConversation} and m.turn_id = ${turnId} and m.call_number = 0 and m.purpose = 'branch_summary'`;
   }
 }
 
@@ -51,8 +47,6 @@ function nameOf(call: PaidCall): string {
       return `call ${call.callNumber} of turn ${call.turn.turnId}`;
     case 'summary_part':
       return `part ${call.part} of compaction ${call.compactionId}`;
-    case 'branch_summary':
-      return `the branch summary of turn ${call.turn.turnId}`;
   }
 }
 

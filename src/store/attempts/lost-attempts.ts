@@ -55,8 +55,6 @@ function paidCallOf(
       return { turn, purpose, callNumber };
     case 'summary_part':
       return { turn, purpose, compactionId, part };
-    case 'branch_summary':
-      return { turn, purpose };
   }
 }
 

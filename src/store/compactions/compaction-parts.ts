@@ -19,6 +19,8 @@ export interface PartRow {
   readonly failures: number;
   readonly text: string | null;
   readonly promptVersion: string | null;
+  /** `provider/model` that wrote the text; `null` without a model. */
+  readonly model: string | null;
 }
 
 export interface PartSource {
@@ -54,7 +56,7 @@ export async function listParts(sql: Queries, compactionId: string): Promise<Par
   return sql<PartRow[]>`
     select json_strip_nulls(json_build_object('number', number, 'wave', wave, 'kind', kind, 'fromSequence', from_sequence,
         'toSequence', to_sequence, 'inputTokens', input_estimate, 'maximumOutput', maximum_output)) as part,
-      state, text, prompt_version, (
+      state, text, prompt_version, model, (
         select count(*)::int from model_attempts m
         where m.conversation_id = p.conversation_id and m.purpose = 'summary_part' and m.compaction_id = p.compaction_id and m.part = p.number and m.failure_kind in ('retryable', 'permanent')) as failures
     from compaction_parts p where compaction_id = ${compactionId} order by number`;

@@ -1,12 +1,12 @@
 /** Plans of compactions, and their rows. */
 import type { CompactionForm, CompactionPlan, CompactionReason, Operation } from '../../context/plan/plan.ts';
 import type { Queries, Database, Transaction } from '../database/database.ts';
-import { isId } from '../database/ids.ts';
+import { isId, newId } from '../database/ids.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
 import type { CheckFigures } from '../../context/policy/budget.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { operationColumns, readCurrentPoint, readSummaryInForce, toOperation } from '../conversations/branch-path.ts';
-import type { OperationColumns } from '../conversations/branch-path.ts';
+import type { OperationColumns, StoredSummary } from '../conversations/branch-path.ts';
 import { EMPTY_CONTENT, insertEntry } from '../log/entry-writer.ts';
 import { StoreError } from '../database/errors.ts';
 import { abandonCompaction } from '../turns/open-work.ts';
@@ -16,8 +16,11 @@ import type { TurnWriter } from '../database/transaction.ts';
 import type { JsonValue } from '../../context/policy/compaction-hook.ts';
 import type { SummaryLedger } from '../../context/summary/summary-message.ts';
 
-/** `planned`: being carried out. `committed`: in force. `failed`: replaced by a weaker form, or none was left. `abandoned`: its turn ended. */
-export type CompactionStatus = 'planned' | 'committed' | 'failed' | 'abandoned';
+/**
+ * `planned`: being carried out. `committed`: in force. `failed`: replaced by a weaker form, or none was left. `abandoned`: its turn ended.
+ * `written`: of a branch that was left, whose summary is an entry of the one that goes on.
+ */
+export type CompactionStatus = 'planned' | 'committed' | 'failed' | 'abandoned' | 'written';
 
 export interface ContextLines {
   readonly prepend: readonly string[];
@@ -184,24 +187,10 @@ export interface NewPlan extends StorePlanRequest {
 
 export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<void> {
   const { sql, turn } = writer;
-  const { compactionId, plan, focus } = request;
-  const { operations } = plan;
-  const { hook = NO_HOOK } = request;
-  const cut = plan.opensWithMarker && plan.keptFromMarker && request.replaces === null ? null : plan.firstKeptSequence;
+  const { compactionId, plan } = request;
   const point = await readCurrentPoint(sql, turn.conversationId);
   const previous = point === null ? null : await readSummaryInForce(sql, point);
-  await sql`
-    insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, form_number,
-      replaces_id, previous_id, focus, details, context_lines, plan, head_entry_id, first_kept_sequence, covered_through_sequence, tokens_before)
-    values (${compactionId}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${request.callNumber},
-      ${request.reason}, ${request.preset}, ${plan.form}, ${request.formNumber}, ${request.replaces},
-      ${previous?.compactionId ?? null}, ${focus === null ? null : jsonText(focus)}::text::json,
-      ${jsonText(hook.details ?? previous?.details ?? null)}::text::json, ${jsonText(hook.contextLines)}::text::json,
-      ${planText(plan)}::text::json, ${request.headEntryId}, ${cut},
-      ${cut === null ? null : plan.coveredThroughSequence},
-      ${Math.round(plan.tokensBefore)})`;
-  await insertOperations(sql, request, operations);
-  await insertParts(sql, request);
+  await insertRows(sql, request, previous);
   await writer.event('compaction_started', {
     compactionId,
     reason: request.reason,
@@ -210,7 +199,7 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
     form: plan.form,
     formNumber: request.formNumber,
     parts: plan.parts.length,
-    operations: operations.length,
+    operations: plan.operations.length,
     tokensBefore: Math.round(plan.tokensBefore),
     messages: plan.entriesInView ?? null,
     targets: plan.targets ?? null,
@@ -223,6 +212,41 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
       thresholdTokens: request.figures.threshold,
     }),
   });
+}
+
+/**
+ * Stores the plan of a summary of the branch that the turn leaves, which no view shows. Repeating it returns the plan that stands.
+ * @throws StoreError `stale_epoch`
+ */
+export async function storeBranchPlan(
+  sql: Database,
+  request: Pick<StorePlanRequest, 'turn' | 'plan' | 'preset' | 'headEntryId'>,
+): Promise<CompactionRow> {
+  return writeAsTurn(sql, request.turn, async ({ sql: open }) => {
+    const [stored] = await open<{ id: string }[]>`
+      select id from compactions where conversation_id = ${request.turn.conversationId} and status = 'planned'`;
+    const { id } = stored ?? { id: newId() };
+    const asked = { callNumber: 0, reason: 'manual', focus: null, formNumber: 1, replaces: null } as const;
+    if (stored === undefined) await insertRows(open, { ...request, ...asked, compactionId: id }, null);
+    return getCompaction(open, id);
+  });
+}
+
+async function insertRows(sql: Transaction, request: NewPlan, previous: StoredSummary | null): Promise<void> {
+  const { turn, compactionId, plan, focus, hook = NO_HOOK } = request;
+  const cut = plan.opensWithMarker && plan.keptFromMarker && request.replaces === null ? null : plan.firstKeptSequence;
+  await sql`
+    insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, form_number,
+      replaces_id, previous_id, focus, details, context_lines, plan, head_entry_id, first_kept_sequence, covered_through_sequence, tokens_before)
+    values (${compactionId}, ${turn.conversationId}, ${turn.turnId}, ${turn.epoch}, ${request.callNumber},
+      ${request.reason}, ${request.preset}, ${plan.form}, ${request.formNumber}, ${request.replaces},
+      ${previous?.compactionId ?? null}, ${focus === null ? null : jsonText(focus)}::text::json,
+      ${jsonText(hook.details ?? previous?.details ?? null)}::text::json, ${jsonText(hook.contextLines)}::text::json,
+      ${planText(plan)}::text::json, ${request.headEntryId}, ${cut},
+      ${cut === null ? null : plan.coveredThroughSequence},
+      ${Math.round(plan.tokensBefore)})`;
+  await insertOperations(sql, request, plan.operations);
+  await insertParts(sql, request);
 }
 
 async function insertOperations(

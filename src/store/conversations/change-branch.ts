@@ -3,32 +3,25 @@ import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
 import { measureView } from '../../context/view/view-arrangement.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import type { BranchCommand, BranchRefusal } from './branch-commands.ts';
-import { registerAttempt, reportAttempt, supersededAttempt } from '../attempts/attempts.ts';
-import type { AttemptEnd, NewAttempt, PaidCall, RegisteredAttempt } from '../attempts/attempts.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import type { NewContent } from '../log/entries.ts';
 import { insertEntry } from '../log/entry-writer.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
 import { readViewOutline } from '../compactions/fit-check.ts';
-import { jsonText, plainText } from '../log/stored-text.ts';
+import { jsonText } from '../log/stored-text.ts';
 import { writeAsTurn } from '../database/transaction.ts';
 import type { TurnWriter } from '../database/transaction.ts';
 
 export interface NewBranchSummary extends NewContent {
   readonly files: FileLists;
-  readonly entriesRead: number;
   readonly model: string | null;
   readonly promptVersion: string;
-  /** The attempt that ended with it, or whose text was refused; `null`: no model was asked. */
-  readonly call: AttemptEnd | null;
-  /** Secrets that were left out of what the model read and of the text. Default: none. */
-  readonly redacted?: number;
 }
 
 /**
  * Carries the command out, in one transaction: begins the new branch or goes to the existing one, appends the summary of
  * what was left, and sets what the next view is measured from. A command that this turn has carried out changes nothing.
- * @throws StoreError `stale_epoch`; `superseded_attempt` when a newer try asks for the summary
+ * @throws StoreError `stale_epoch`
  */
 export async function changeBranch(
   sql: Database,
@@ -44,6 +37,7 @@ export async function changeBranch(
       where id = ${turn.conversationId}`;
     await setViewOffset(writer, { ...command.to, branch });
     const entryId = summary === null ? null : await appendSummary(writer, command, summary);
+    if (summary !== null) await endPlan(writer);
     await writer.event('branch_changed', {
       kind: command.kind,
       fromBranch: command.from.branch,
@@ -113,33 +107,25 @@ async function setViewOffset(
     where c.id = ${conversationId}`;
 }
 
-export function branchCallOf(turn: TurnReference): PaidCall {
-  return { turn, purpose: 'branch_summary' };
+/** The summary that was planned is an entry now. One that was written for another branch had no plan. */
+async function endPlan({ sql, turn }: TurnWriter): Promise<void> {
+  await sql`
+    update compactions set status = 'written', finished_at = holdfast_now(), epoch = ${turn.epoch}
+    where conversation_id = ${turn.conversationId} and status = 'planned'`;
 }
 
-export async function registerBranchAttempt(
-  sql: Database,
-  turn: TurnReference,
-  request: NewAttempt,
-): Promise<RegisteredAttempt> {
-  return writeAsTurn(sql, turn, ({ sql: open }) => registerAttempt(open, branchCallOf(turn), request));
-}
-
-async function appendSummary(writer: TurnWriter, { from, ancestorSequence }: BranchCommand, summary: NewBranchSummary) {
-  const { sql, turn } = writer;
-  const { content, measurements, call } = summary;
-  const paidCall = branchCallOf(turn);
-  if (call !== null && (await reportAttempt(writer, paidCall, call)) === 'superseded')
-    throw supersededAttempt(paidCall, call);
+async function appendSummary(
+  { sql, turn }: TurnWriter,
+  { from, ancestorSequence }: BranchCommand,
+  summary: NewBranchSummary,
+): Promise<string> {
+  const { content, measurements } = summary;
   const { id } = await insertEntry(sql, { kind: 'branch_summary', turn, content, measurements });
   await sql`
-    insert into branch_summaries (entry_id, conversation_id, left_branch, from_sequence, through_sequence, entries_read, files,
-      model, prompt_version)
+    insert into branch_summaries (entry_id, conversation_id, left_branch, from_sequence, through_sequence, files, model,
+      prompt_version)
     values (${id}, ${turn.conversationId}, ${from.branch}, ${ancestorSequence + 1}, ${from.headSequence},
-      ${summary.entriesRead}, ${jsonText(summary.files)}::text::json,
-      ${summary.model === null ? null : plainText(summary.model)}, ${summary.promptVersion})`;
-  const { redacted: count = 0 } = summary;
-  if (count > 0) await writer.event('secrets_redacted', { summaryEntryId: id, count });
+      ${jsonText(summary.files)}::text::json, ${summary.model}, ${summary.promptVersion})`;
   return id;
 }
 

@@ -5,6 +5,8 @@ import type { EntryKind } from '../../context/log/entry.ts';
 import { extendFileLists } from '../../context/summary/summary-message.ts';
 import type { FileLists } from '../../context/summary/summary-message.ts';
 import { measureContent } from '../../context/log/measure.ts';
+import { NO_MEASUREMENTS } from '../../context/log/measurements.ts';
+import type { Measurements } from '../../context/log/measurements.ts';
 import type { Calibration } from '../../context/plan/plan.ts';
 import { pointOf } from './branch-commands.ts';
 import type { BranchCommand } from './branch-commands.ts';
@@ -80,6 +82,13 @@ export async function chooseLeftItems(
   return choice.items;
 }
 
+/** Measurements of all that a summary of it may quote. */
+export async function measureLeftBranch(sql: Database, left: LeftBranch): Promise<Measurements> {
+  const [row] = await sql<{ size: string }[]>`
+    select coalesce(sum(e.measurements), no_measurements()) as size from entries e where ${isLeft(sql, left, QUOTED_KINDS)}`;
+  return row === undefined ? NO_MEASUREMENTS : parseMeasurements(row.size);
+}
+
 /** The files that it dealt with, all of it: of the entries nothing but the calls is read. */
 export async function readLeftFiles(sql: Database, left: LeftBranch): Promise<FileLists> {
   const content = sql`(
@@ -106,12 +115,26 @@ function partIs(sql: Database, types: string): Fragment {
   return sql`left(part::text, 40) ~ ${String.raw`^\s*\{\s*"type"\s*:\s*"(${types})"`}`;
 }
 
-async function* readRows(
+/** Condition on `entries e`. */
+function isLeft(
   sql: Database,
   { conversationId, command: { from, to, ancestorSequence } }: LeftBranch,
+  kinds: readonly EntryKind[],
+): Fragment {
+  return sql`
+    ${onPath(sql, pointOf(conversationId, from))} and e.sequence > ${ancestorSequence} and e.kind = any(${[...kinds]})
+    and not exists (
+      select from branch_summaries t
+      join entries l on l.conversation_id = t.conversation_id and l.sequence = t.through_sequence
+      where t.entry_id = e.id and ${onPath(sql, pointOf(conversationId, to), sql`l`)})`;
+}
+
+async function* readRows(
+  sql: Database,
+  left: LeftBranch,
   { kinds, content }: { readonly kinds: readonly EntryKind[]; readonly content: Fragment },
 ): AsyncGenerator<readonly LeftRow[], void, undefined> {
-  let through = from.headSequence;
+  let through = left.command.from.headSequence;
   for (;;) {
     const rows: LeftRow[] = await sql<LeftRow[]>`
       select ${outlineColumns(sql)}, ${content} as content, e.original_id, o.bytes as original_bytes,
@@ -120,12 +143,7 @@ async function* readRows(
       left join contents o on o.id = e.original_id
       left join compactions c on c.id = e.compaction_id and c.status = 'committed'
       left join branch_summaries s on s.entry_id = e.id
-      where ${onPath(sql, pointOf(conversationId, from))} and e.sequence > ${ancestorSequence} and e.sequence <= ${through}
-        and e.kind = any(${[...kinds]})
-        and not exists (
-          select from branch_summaries t
-          join entries l on l.conversation_id = t.conversation_id and l.sequence = t.through_sequence
-          where t.entry_id = e.id and ${onPath(sql, pointOf(conversationId, to), sql`l`)})
+      where ${isLeft(sql, left, kinds)} and e.sequence <= ${through}
       order by e.sequence desc limit ${ENTRIES_PER_PAGE}`;
     if (rows.length > 0) yield rows;
     if (rows.length < ENTRIES_PER_PAGE) return;
@@ -156,10 +174,9 @@ export async function readEarlierBranchSummary(
   const through = said?.through ?? null;
   if (through === null) return { kind: 'told' };
   const [row] = await sql<
-    (Omit<NewBranchSummary, 'measurements' | 'call'> & { readonly told: boolean; readonly measurements: string })[]
+    (Omit<NewBranchSummary, 'measurements'> & { readonly told: boolean; readonly measurements: string })[]
   >`
-    select ${onPath(sql, pointOf(conversationId, to))} as told, e.content, e.measurements, s.files, s.entries_read, s.model,
-      s.prompt_version
+    select ${onPath(sql, pointOf(conversationId, to))} as told, e.content, e.measurements, s.files, s.model, s.prompt_version
     from branch_summaries s join entries e on e.id = s.entry_id
     where s.conversation_id = ${conversationId} and s.left_branch = ${from.branch}
       and s.from_sequence = ${ancestorSequence + 1} and s.through_sequence >= ${through}
@@ -167,5 +184,5 @@ export async function readEarlierBranchSummary(
   if (row === undefined) return { kind: 'none' };
   if (row.told) return { kind: 'told' };
   const { told: _told, measurements, ...written } = row;
-  return { kind: 'written', summary: { ...written, measurements: parseMeasurements(measurements), call: null } };
+  return { kind: 'written', summary: { ...written, measurements: parseMeasurements(measurements) } };
 }

@@ -248,9 +248,8 @@ export interface EventDataByKind {
   };
   /** Secrets were replaced before a model wrote a summary, or in the summary. */
   readonly secrets_redacted: {
-    readonly compactionId?: string;
-    readonly part?: number;
-    readonly summaryEntryId?: string;
+    readonly compactionId: string;
+    readonly part: number;
     readonly count: number;
   };
   /** A note entered the conversation, such as the plan. */

@@ -23,7 +23,7 @@ const COLUMNS = {
   ...each(z.string().max(64).nullable(), 'created_at', 'active_at', 'finished_at', 'expires_at'),
   ...each(count.min(1), 'sequence', 'turn', 'wave'),
   ...each(count, 'number', 'bytes', 'missing_bytes', 'characters', 'branch', 'ancestor', 'left_branch'),
-  ...each(count, 'form_number', 'tokens_before', 'tokens_after', 'compactions_over', 'entry_sequence', 'entries_read'),
+  ...each(count, 'form_number', 'tokens_before', 'tokens_after', 'compactions_over', 'entry_sequence'),
   ...each(count, 'input_estimate', 'maximum_output'),
   // Of its own entries a branch has all: as far as integers go.
   through_sequence: z.int32().min(0),
@@ -129,7 +129,7 @@ export const FILE_TABLES = {
     from: `compaction_operations r ${COMMITTED} order by c.number, r.entry_sequence`,
   },
   branch_summaries: {
-    columns: ['entry_id left_branch from_sequence through_sequence entries_read files model prompt_version'],
+    columns: ['entry_id left_branch from_sequence through_sequence files model prompt_version'],
     from: 'branch_summaries r where r.conversation_id = $1 order by r.entry_id',
   },
   memories: {

@@ -82,8 +82,6 @@ function addressOf(work: FencedWork | CancellableWork) {
       return { id: work.turn.turnId, number: work.callNumber, index: 0 };
     case 'tool_call':
       return { id: work.turn.turnId, number: work.callNumber, index: work.callIndex };
-    case 'branch_summary':
-      return { id: work.turn.turnId, number: 0, index: 0 };
     case 'summary_part':
       return { id: work.compactionId, number: work.part, index: 0 };
   }

@@ -60,15 +60,11 @@ test('a summary that was perhaps paid twice is named by what it was for', () => 
       entries: 9,
       turns: 3,
       invariants: [],
-      repeatedCalls: [
-        { ...call, summary: { compactionId: 'k', part: 2 } },
-        { ...call, summary: { compactionId: null } },
-      ],
+      repeatedCalls: [{ ...call, summary: { compactionId: 'k', part: 2 } }],
       histories: null,
       journal: null,
     },
     { style: PLAIN_STYLE },
   );
   expect(lines).toContain('    c  turn 3: part 2 of compaction k, 2 tries');
-  expect(lines).toContain('    c  turn 3: summary of a branch, 2 tries');
 });

@@ -98,10 +98,8 @@ describe('a search among branches', () => {
     const summary: NewBranchSummary = {
       ...text('The deadline of project Osprey is Friday, it was said there'),
       files: { read: [], modified: [] },
-      entriesRead: 1,
       model: null,
       promptVersion: '1',
-      call: null,
     };
     await go(sql, conversationId, { branch: 0, summarizes: true }, summary);
     const found = await find(conversationId, 'deadline of project Osprey');
@@ -116,10 +114,8 @@ describe('a search among branches', () => {
     const summary: NewBranchSummary = {
       ...text('heron of Utrecht nests at marker 4711'),
       files: { read: [], modified: [] },
-      entriesRead: 1,
       model: null,
       promptVersion: '1',
-      call: null,
     };
     await go(sql, conversationId, { branch: 1, summarizes: true }, summary);
     const found = await find(conversationId, 'heron of Utrecht nests at marker 4711');

@@ -57,7 +57,6 @@ function repeatedLines(calls: readonly RepeatedCall[]): string[] {
 /** A call as `holdfast view` takes it. A summary is none of the step's. */
 function callWords({ turn, callNumber, summary }: RepeatedCall): string {
   if (summary === null) return `call ${turn}.${callNumber}`;
-  if (summary.compactionId === null) return 'summary of a branch';
   return `part ${summary.part} of compaction ${summary.compactionId}`;
 }
 
