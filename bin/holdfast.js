@@ -18,7 +18,7 @@ const { refuseOldNode } = await import(
 refuseOldNode();
 
 async function loadMain() {
-  if (isCompiled) return import('../dist/cli/main.js');
+  if (isCompiled) return import('../dist/program/main.js');
   if (!existsSync(new URL('node_modules/.package-lock.json', root))) {
     process.stderr.write('holdfast: this clone is not set up: its npm packages are missing.\nNext: npm run setup\n');
     process.exit(1);
