@@ -5,7 +5,7 @@ import { parseSync } from 'oxc-parser';
 const SKIPPED = /^test\/(?:deployment|dev|faults|llama|local|package|postgres|setup)\//u;
 /** What tests start processes with. */
 const STARTS_PROCESSES =
-  /^test\/(?:support\/(?:dev-process|dying-sender|guarded-starter|project-copy|worker-process)|cli\/run-cli)\.ts$/u;
+  /^test\/(?:support\/(?:dev-process|dying-sender|project-copy|worker-process)|cli\/run-cli)\.ts$/u;
 
 /** Temporal's bundle is made of files that nothing imports. */
 const BUNDLED = { from: 'src/temporal/workflow-bundle.ts', to: 'src/workflows/index.ts' };

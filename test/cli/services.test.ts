@@ -7,7 +7,7 @@ import { connectDatabase } from '../../src/store/database/database.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { parseOutput } from './cli-result.ts';
-import { runCli, startCli } from './run-cli.ts';
+import { startCli } from './run-cli.ts';
 import { runInProcess } from './run-in-process.ts';
 
 let empty: string;
@@ -79,7 +79,7 @@ describe('simulator', () => {
     await waitUntil('it listens', () => running.stdout().endsWith('\n'));
     const { url, port } = z.object({ url: z.string(), port: z.number() }).parse(JSON.parse(running.stdout()));
     expect((await fetch(`${url}/v1/models`)).status).toBe(200);
-    const taken = await runCli(['simulator', '--port', String(port)], { directory: empty });
+    const taken = await runInProcess(['simulator', '--port', String(port)], { directory: empty });
     expect([taken.code, taken.stderr]).toEqual([2, expect.stringMatching(/is taken\.\nnext: .*--port/u)]);
     running.process.kill('SIGTERM');
     expect((await running.ended).code).toBe(0);

@@ -16,19 +16,22 @@ import {
   removeProject,
   WITHOUT_TURNS,
 } from '../support/dev-process.ts';
+import { runInProcess } from '../cli/run-in-process.ts';
 import { processesOfRun } from '../support/leaked-processes.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-// One folder for all: each start finds what the one before left there.
+// One folder for all: each start finds what the one before left there. Where the state is kept says nothing of where the project is.
 let project: string;
+let state: string;
 beforeAll(async () => {
   project = await makeProject();
+  state = join(project, 'elsewhere', 'state');
 });
 afterEach(async () => endProcesses(project));
 afterAll(async () => removeProject(project));
 
 function startDev(...flags: string[]): DevProcess {
-  return new DevProcess(project, [...WITHOUT_TURNS, ...flags]);
+  return new DevProcess(project, [...WITHOUT_TURNS, '--directory', state, ...flags]);
 }
 
 async function left(): Promise<string[]> {
@@ -40,7 +43,7 @@ async function nothingLeft(): Promise<boolean> {
 }
 
 function connections(): ReturnType<typeof resolveConnections> {
-  return resolveConnections({}, readStack(join(project, '.holdfast')));
+  return resolveConnections({}, readStack(state));
 }
 
 /** One row and one open workflow: what a stack has to keep. */
@@ -80,6 +83,16 @@ const DEATHS: readonly {
     },
   },
   {
+    name: 'a second Ctrl-C: it leaves at once, and the services stop by themselves',
+    async die(dev) {
+      dev.pressControlC();
+      await waitUntil('it is stopping', () => dev.find('stopping') !== undefined);
+      dev.pressControlC();
+      await dev.exitCode();
+      await waitUntil('nothing is left', nothingLeft);
+    },
+  },
+  {
     name: 'kill -9 of everything at once',
     async die(dev) {
       for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');
@@ -105,7 +118,7 @@ const DEATHS: readonly {
 
 // Each starts real servers, several times on a busy machine.
 describe('holdfast dev', { timeout: 240_000 }, () => {
-  test('however it dies, the next start is clean and has everything', async () => {
+  test('however it dies, the next start is clean and has everything; a second one beside it says that one runs, and exits; Ctrl-C stops it in order and leaves no process', async () => {
     let outlived: number[] = [];
     for (const [index, { name, die }] of DEATHS.entries()) {
       const dev = startDev();
@@ -116,15 +129,13 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
       outlived = Object.values(processes).filter(isAlive);
     }
     expect(outlived).toHaveLength(3);
-    const last = startDev();
-    await last.running();
-    expect(outlived.filter(isAlive)).toEqual([]);
-    await expectWorkKept('after the last death');
-  });
-
-  test('a second start says that one runs, and exits; Ctrl-C stops the first in order and leaves no process', async () => {
     const dev = startDev();
     const processes = await dev.running();
+    expect(outlived.filter(isAlive)).toEqual([]);
+    await expectWorkKept('after the last death');
+    if (process.platform === 'linux')
+      expect(await readlink(`/proc/${processes['worker']}/cwd`)).toBe(await realpath(project));
+
     const second = startDev();
     expect(await second.exitCode()).toBe(3);
     expect(second.lines.at(-1)?.error).toMatchObject({
@@ -132,6 +143,7 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
       message: expect.stringContaining(`process ${dev.child.pid}`),
     });
     expect(Object.values(processes).filter(isAlive)).toHaveLength(3);
+
     dev.pressControlC();
     expect(await dev.exitCode()).toBe(0);
     expect(await left()).toEqual([]);
@@ -139,9 +151,7 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     expect(stopping).toEqual(['worker', 'temporal', 'postgres']);
     expect(dev.find('ended')).toBe(undefined);
     expect(dev.lines.at(-1)?.event).toBe('stopped');
-    expect(await readFile(join(project, '.holdfast', 'logs', 'postgres.log'), 'utf8')).toContain(
-      'database system is shut down',
-    );
+    expect(await readFile(join(state, 'logs', 'postgres.log'), 'utf8')).toContain('database system is shut down');
   });
 
   test('Ctrl-C while it starts stops what has started', async () => {
@@ -151,18 +161,6 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     );
     dev.pressControlC();
     expect(await dev.exitCode()).toBe(0);
-    await waitUntil('nothing is left', nothingLeft);
-  });
-
-  test('a second Ctrl-C leaves at once, and the services stop by themselves', async () => {
-    // Where the state is kept says nothing of where the project is.
-    const dev = startDev('--directory', join(project, 'elsewhere', 'state'));
-    const { worker } = await dev.running();
-    if (process.platform === 'linux') expect(await readlink(`/proc/${worker}/cwd`)).toBe(await realpath(project));
-    dev.pressControlC();
-    await waitUntil('it is stopping', () => dev.find('stopping') !== undefined);
-    dev.pressControlC();
-    await dev.exitCode();
     await waitUntil('nothing is left', nothingLeft);
   });
 
@@ -182,7 +180,8 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
       expect(output).toMatch(new RegExp(`^${service} is ready \\([\\d.]+ s\\)$`, 'mu'));
     expect(output).toContain(temporal?.uiUrl);
     expect(output).toContain(`127.0.0.1:${database?.port}`);
-    expect(output).not.toContain(new URL(connections().databaseUrl).password);
+    const { databaseUrl } = resolveConnections({}, readStack(join(project, '.holdfast')));
+    expect(output).not.toContain(new URL(databaseUrl).password);
     await writeFile(file, '# changed\n');
     await waitUntil('the change is told', () => output.includes('holdfast.yaml was changed'));
     child.kill('SIGTERM');
@@ -195,8 +194,7 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     ['--postgres-port', '99999'],
     ['--temporal-port', 'many'],
   ])('refuses %s %s', async (...flags) => {
-    const dev = startDev(...flags);
-    expect(await dev.exitCode()).toBe(2);
-    expect(dev.lines.at(-1)?.error?.message).toContain('1 to 65535');
+    const { code, stderr } = await runInProcess(['dev', ...flags], { directory: project });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('1 to 65535')]);
   });
 });

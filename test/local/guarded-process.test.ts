@@ -10,7 +10,7 @@ import { processesOfRun } from '../support/leaked-processes.ts';
 import { temporaryDirectory } from '../support/servers.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const STARTER = fileURLToPath(new URL('../support/guarded-starter.ts', import.meta.url));
+const STARTER = fileURLToPath(new URL('../support/guarded-starter.mjs', import.meta.url));
 
 let directory: string;
 beforeEach(async () => {
@@ -40,9 +40,7 @@ async function everythingGone(): Promise<boolean> {
 
 /** A starter of its own, so that it can be killed; returns when its program runs. */
 async function startStarter(): Promise<{ starter: number; program: number }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', STARTER, directory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [STARTER, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   await waitUntil('the starter has started its program', () => output.includes('\n'));

@@ -43,7 +43,7 @@ async function waitForOutcome(what: string, outcome: string | null): Promise<voi
 }
 
 test('an open turn goes on by itself after kill -9 of everything', { timeout: 180_000 }, async () => {
-  await new DevProcess(project, [], environment).running();
+  await new DevProcess(project, ['--no-server'], environment).running();
   await holdfast('start', '--detach', 'Say hello');
   await waitForOutcome('the turn runs', null);
   for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');

@@ -80,8 +80,18 @@ function readyTimes(service: ServiceName): number {
 
 // Each starts real servers, several times on a busy machine.
 describe('the local stack', { timeout: 120_000 }, () => {
-  test('starts everything, migrated, starts each killed service again, and stops it in order, leaving no process', async () => {
-    const stack = await start();
+  test('starts everything, migrated, starts each killed service again, and stops it in order, leaving no process; no secret gets into stack.json, nor a model key to Postgres or Temporal', async () => {
+    const key = 'sk-planted-key';
+    const { PATH, HOME, TMPDIR } = process.env;
+    const stack = await start({ environment: { PATH, HOME, TMPDIR, ANTHROPIC_API_KEY: key } });
+    const file = await readFile(join(directory, 'stack.json'), 'utf8');
+    expect(file).not.toContain(key);
+    expect(file).not.toContain(new URL(stack.connections.databaseUrl).password);
+    const environmentOf = async (service: ServiceName): Promise<string> =>
+      process.platform === 'linux' ? readFile(`/proc/${stack.processIds()[service]}/environ`, 'utf8') : '';
+    expect(await environmentOf('postgres')).not.toContain(key);
+    expect(await environmentOf('temporal')).not.toContain(key);
+    if (process.platform === 'linux') expect(await environmentOf('worker')).toContain(key);
     expect(await query(stack, `select to_regclass('holdfast.entries') is not null as migrated`)).toEqual([
       { migrated: true },
     ]);
@@ -126,15 +136,6 @@ describe('the local stack', { timeout: 120_000 }, () => {
     expect(await workflowStatus(before.temporalAddress)).toBe('RUNNING');
   });
 
-  test('a second one for the same folder is refused, and the first goes on', async () => {
-    const stack = await start(ONLY_POSTGRES);
-    await expect(start(ONLY_POSTGRES)).rejects.toMatchObject({
-      code: 'stack_already_running',
-      message: expect.stringContaining(`process ${process.pid}`),
-    });
-    expect(await query(stack, 'select 1 as one')).toEqual([{ one: 1 }]);
-  });
-
   test('takes another port when its own was taken meanwhile, and remembers that', async () => {
     const first = await start(ONLY_POSTGRES);
     const { port = 0 } = first.current().postgres ?? {};
@@ -171,8 +172,13 @@ describe('the local stack', { timeout: 120_000 }, () => {
     await new Promise((resolve) => stranger.close(resolve));
   });
 
-  test('servers that the environment names are used, not started', async () => {
+  test('a second one for the same folder is refused, and the first goes on; one for another folder uses the servers that its environment names', async () => {
     const first = await start(ONLY_POSTGRES);
+    await expect(start(ONLY_POSTGRES)).rejects.toMatchObject({
+      code: 'stack_already_running',
+      message: expect.stringContaining(`process ${process.pid}`),
+    });
+    expect(await query(first, 'select 1 as one')).toEqual([{ one: 1 }]);
     const { databaseUrl } = first.connections;
     const other = await start({
       directory: join(project, 'other'),
@@ -182,27 +188,6 @@ describe('the local stack', { timeout: 120_000 }, () => {
     expect(other.processIds()).toEqual({});
     expect(other.connections).toMatchObject({ databaseUrl, temporalAddress: 'temporal.example:7233' });
     expect(await readFile(join(project, 'other', 'stack.json'), 'utf8')).not.toContain(new URL(databaseUrl).password);
-  });
-
-  test('no secret gets into stack.json, nor a model key to Postgres or Temporal', async () => {
-    const key = 'sk-planted-key';
-    const stack = await start({
-      environment: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        TMPDIR: process.env['TMPDIR'],
-        ANTHROPIC_API_KEY: key,
-      },
-    });
-    const file = await readFile(join(directory, 'stack.json'), 'utf8');
-    expect(file).not.toContain(key);
-    expect(file).not.toContain(new URL(stack.connections.databaseUrl).password);
-    if (process.platform !== 'linux') return;
-    const environmentOf = async (service: ServiceName): Promise<string> =>
-      readFile(`/proc/${stack.processIds()[service]}/environ`, 'utf8');
-    expect(await environmentOf('worker')).toContain(key);
-    expect(await environmentOf('postgres')).not.toContain(key);
-    expect(await environmentOf('temporal')).not.toContain(key);
   });
 
   test('a worker that cannot start ends the start with its last words and the place of its log, and nothing is left', async () => {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copyProject } from '../support/project-copy.ts';
 import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
 import { COMMAND_NAMES } from '../../scripts/setup/run-command.mjs';
@@ -37,23 +37,15 @@ async function npmTest(...testArguments: string[]): Promise<Outcome & { lastLine
   return { ...outcome, lastLine: outcome.stdout.trimEnd().split('\n').at(-1) ?? '' };
 }
 
-describe('npm test', () => {
-  test('counts as failed what failed, was skipped or left to do, cannot be imported, threw where nobody waits, and a hook', async () => {
-    const outcome = await npmTest(
-      '--maxWorkers=1',
-      ...['bad', 'skipped', 'broken', 'unhandled', 'hook'].map((name) => `test/turn/cases/${name}.test.ts`),
-    );
-    // A failed one, a skipped one and one to do, a file, an error; a hook alone or with the test that it kept from running.
-    expect(outcome.lastLine, `${outcome.stdout}\n${outcome.stderr}`).toMatch(/^3 passed, [67] failed$/);
-    expect(outcome.code).toBe(1);
-  });
-
-  test('counts a leaked process as failed, and names it', async () => {
-    const outcome = await npmTest('test/turn/cases/leak.test.ts');
-    expect(outcome.lastLine).toBe('1 passed, 1 failed');
-    expect(outcome.code).toBe(1);
-    expect(outcome.stdout + outcome.stderr).toMatch(/1 leaked: [^]*setInterval/);
-  });
+test('npm test counts as failed what failed, was skipped or left to do, cannot be imported, threw where nobody waits, a hook, and a process that leaked', async () => {
+  const outcome = await npmTest(
+    '--maxWorkers=1',
+    ...['bad', 'skipped', 'broken', 'unhandled', 'hook', 'leak'].map((name) => `test/turn/cases/${name}.test.ts`),
+  );
+  // A failed one, a skipped one and one to do, a file, an error, a process; a hook alone or with the test that it kept from running.
+  expect(outcome.lastLine, `${outcome.stdout}\n${outcome.stderr}`).toMatch(/^4 passed, [78] failed$/);
+  expect(outcome.code).toBe(1);
+  expect(outcome.stdout + outcome.stderr).toMatch(/1 leaked: [^]*setInterval/);
 });
 
 test('every script of the package that sets up and runs something names a command that there is', () => {

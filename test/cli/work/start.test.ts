@@ -6,7 +6,7 @@ import type { TurnSummary } from '../../../src/client/types.ts';
 import { useWorkingHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { parseOutput } from '../cli-result.ts';
-import { runCli, startCli } from '../run-cli.ts';
+import { startCli } from '../run-cli.ts';
 import type { CliOptions, CliResult } from '../cli-result.ts';
 import type { RunningCli } from '../run-cli.ts';
 import { runInProcess } from '../run-in-process.ts';
@@ -42,10 +42,7 @@ const harness = useWorkingHarness();
 
 describe('start', () => {
   test('in a pipe prints plain lines: message, tool calls, answer, outcome', async () => {
-    const { code, stdout, stderr } = await runCli(
-      ['start', 'Call list_files with {"path":"."}\nSay All is listed.'],
-      options(),
-    );
+    const { code, stdout, stderr } = await cli('start', 'Call list_files with {"path":"."}\nSay All is listed.');
     expect([code, errorsIn(stderr)]).toEqual([0, []]);
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toMatch(/^conversation [0-9a-f-]{36}\n/u);

@@ -1,5 +1,5 @@
 // Starts a guarded program, prints its process id and waits to be killed.
-import { startGuardedProcess } from '../../src/local/guarded-process.ts';
+import { startGuardedProcess } from '../../dist/local/guarded-process.js';
 
 const directory = process.argv[2] ?? '/';
 const guarded = await startGuardedProcess({
