@@ -7,7 +7,7 @@ import { CAPABILITIES } from './capability.ts';
 import type { Capability, ConformanceFinding, ConformanceReport } from './capability.ts';
 import { CHECKS, notChecked } from './checks.ts';
 import type { CheckedServer, ServedWindow, Verdict } from './checks.ts';
-import { failureWords, Probe } from './probe.ts';
+import { createProbe, failureWords } from './probe.ts';
 
 export interface ConformanceOptions {
   readonly provider: ProviderDefinition;
@@ -36,7 +36,7 @@ export async function checkServer(options: ConformanceOptions): Promise<Conforma
   const { provider, model, window, only, cacheTokens = CACHE_TOKENS[provider.protocol], seconds = 60 } = options;
   const started = performance.now();
   const client = createModelClients([provider])(provider.name);
-  const probe = new Probe(client, model, AbortSignal.timeout(seconds * 1_000));
+  const probe = createProbe(client, model, AbortSignal.timeout(seconds * 1_000));
   const server: CheckedServer = {
     cacheTokens,
     window: async () => (window === undefined ? servedWindow(provider, model) : { tokens: window, source: '--window' }),

@@ -17,31 +17,27 @@ export interface ProbeRequest {
 }
 
 /** Asks one model of one server, and keeps what it answered for checks that look at all answers. */
-export class Probe {
-  readonly answers: ProbedAnswer[] = [];
-  readonly #client: ModelClient;
-  readonly #model: string;
-  readonly #signal: AbortSignal;
-
-  constructor(client: ModelClient, model: string, signal: AbortSignal) {
-    this.#client = client;
-    this.#model = model;
-    this.#signal = signal;
-  }
-
+export interface Probe {
+  readonly answers: readonly ProbedAnswer[];
   /** @throws ModelCallError as every call; AbortError when the time for all checks is over. */
-  async ask(request: ProbeRequest): Promise<ProbedAnswer> {
-    const { messages, system = 'Answer briefly.', tools = [], maximumOutput = 512 } = request;
-    const deltas: StreamDelta[] = [];
-    const answer = await this.#client.answer(
-      { model: this.#model, view: { system, tools, messages }, maximumOutput, cacheKey: 'holdfast-conformance' },
-      // A signal of its own for each call: the SDKs leave their listeners on what they are given.
-      { signal: AbortSignal.any([this.#signal]), onDelta: (delta) => deltas.push(delta) },
-    );
-    const probed = { ...answer, deltas };
-    this.answers.push(probed);
-    return probed;
-  }
+  ask(request: ProbeRequest): Promise<ProbedAnswer>;
+}
+
+export function createProbe(client: ModelClient, model: string, signal: AbortSignal): Probe {
+  const answers: ProbedAnswer[] = [];
+  return {
+    answers,
+    async ask({ messages, system = 'Answer briefly.', tools = [], maximumOutput = 512 }) {
+      const deltas: StreamDelta[] = [];
+      const answer = await client.answer(
+        { model, view: { system, tools, messages }, maximumOutput, cacheKey: 'holdfast-conformance' },
+        // A signal of its own for each call: the SDKs leave their listeners on what they are given.
+        { signal: AbortSignal.any([signal]), onDelta: (delta) => deltas.push(delta) },
+      );
+      answers.push({ ...answer, deltas });
+      return { ...answer, deltas };
+    },
+  };
 }
 
 export function ask(...content: readonly (ContentPart | string)[]): ViewMessage {

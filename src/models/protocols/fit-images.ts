@@ -48,6 +48,7 @@ const JPEG_QUALITY = 85;
 /** Characters of base64 of fitted images that are remembered: a view is sent again with every step. */
 const REMEMBERED_CHARACTERS = 64_000_000;
 const remembered = new Map<string, Promise<ImagePart>>();
+let rememberedCharacters = 0;
 
 /**
  * The view with images that the vendor would refuse scaled down or converted; the same image gives the same
@@ -95,21 +96,14 @@ async function fitted(image: ImagePart, limits: ImageLimits): Promise<ImagePart>
   if (known !== undefined) return known;
   const fitting = scaleDown(image, { ...limits, longestEdge });
   remembered.set(key, fitting);
-  await fitting;
-  await forgetOldest();
-  return fitting;
-}
-
-async function forgetOldest(): Promise<void> {
-  const sizes = await Promise.all(
-    [...remembered].map(async ([key, image]) => [key, (await image).data.length] as const),
-  );
-  let characters = sizes.reduce((sum, [, length]) => sum + length, 0);
-  for (const [key, length] of sizes) {
-    if (characters <= REMEMBERED_CHARACTERS) return;
-    remembered.delete(key);
-    characters -= length;
+  rememberedCharacters += (await fitting).data.length;
+  for (const [oldest, kept] of remembered) {
+    if (rememberedCharacters <= REMEMBERED_CHARACTERS) break;
+    // Before the wait: another call may look for the oldest meanwhile.
+    remembered.delete(oldest);
+    rememberedCharacters -= (await kept).data.length;
   }
+  return fitting;
 }
 
 async function scaleDown(image: ImagePart, limits: ImageLimits): Promise<ImagePart> {

@@ -30,8 +30,8 @@ interface MediaSize {
  */
 export function boundMedia(view: View, caps: MediaLimits, requestBytes: number): View {
   const { parts = Infinity, bytes = Infinity } = caps;
-  const sizes = view.messages.map(mediaOf);
-  const whole = total(sizes);
+  const sizes = view.messages.map((message) => mediaIn([message]));
+  const whole = mediaIn(view.messages);
   if (whole.parts === 0) return view;
   const overRequest = requestBytes === Infinity ? 0 : toLeaveOut(whole.bytes + textBytes(view), requestBytes);
   const wanted = {
@@ -55,7 +55,7 @@ export function boundMedia(view: View, caps: MediaLimits, requestBytes: number):
 
 function replaceIn(view: View, isLeftOut: (position: number) => boolean, why: string): View {
   const messages = view.messages.map((message, position) =>
-    isLeftOut(position) && mediaOf(message).parts > 0 ? replaceMedia(message, why) : message,
+    isLeftOut(position) && mediaIn([message]).parts > 0 ? replaceMedia(message, why) : message,
   );
   return messages.every((message, position) => message === view.messages[position]) ? view : { ...view, messages };
 }
@@ -72,10 +72,12 @@ function toLeaveOut(amount: number, cap: number): number {
  */
 export function mediaToLearn(verdict: ErrorVerdict, view: View): MediaLimits | undefined {
   if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media') return undefined;
-  const sent = total(view.messages.map(mediaOf));
+  const sent = mediaIn(view.messages);
   if (sent.parts === 0) return undefined;
-  // A server that takes no PDF may take images.
-  if (verdict.cause === 'media_refused') return hasFiles(view) ? undefined : { parts: 0 };
+  if (verdict.cause === 'media_refused') {
+    // A server that takes no PDF may take images.
+    return partsOf(view.messages).some(({ type }) => type === 'file') ? undefined : { parts: 0 };
+  }
   const { mediaCap } = verdict;
   if (mediaCap === undefined) return undefined;
   if (mediaCap.unit === 'bytes') {
@@ -89,44 +91,26 @@ export function mediaToLearn(verdict: ErrorVerdict, view: View): MediaLimits | u
 
 /** Limits that do not forbid what was accepted after all. */
 export function atLeastAccepted(limits: MediaLimits, accepted: View): MediaLimits {
-  const { parts, bytes } = total(accepted.messages.map(mediaOf));
+  const { parts, bytes } = mediaIn(accepted.messages);
   return {
     ...(limits.parts !== undefined && { parts: Math.max(limits.parts, parts) }),
     ...(limits.bytes !== undefined && { bytes: Math.max(limits.bytes, bytes) }),
   };
 }
 
-function hasFiles({ messages }: View): boolean {
-  return messages.some((message) =>
-    contentsOf(message)
-      .flat()
-      .some(({ type }) => type === 'file'),
-  );
-}
-
-function mediaOf(message: ViewMessage): MediaSize {
-  const media = contentsOf(message).flat().filter(isMedia);
+function mediaIn(messages: readonly ViewMessage[]): MediaSize {
+  const media = partsOf(messages).filter(isMedia);
   return { parts: media.length, bytes: media.reduce((sum, { data }) => sum + data.length, 0) };
 }
 
 /** In base64. */
 export function mediaBytes(view: View): number {
-  return total(view.messages.map(mediaOf)).bytes;
-}
-
-function total(sizes: readonly MediaSize[]): MediaSize {
-  return sizes.reduce((sum, one) => ({ parts: sum.parts + one.parts, bytes: sum.bytes + one.bytes }), {
-    parts: 0,
-    bytes: 0,
-  });
+  return mediaIn(view.messages).bytes;
 }
 
 /** Bytes of everything but images and files. */
 function textBytes({ messages, ...rest }: View): number {
-  const withoutMedia = messages.flatMap((message) =>
-    contentsOf(message).map((content) => content.filter((part) => !isMedia(part))),
-  );
-  return Buffer.byteLength(JSON.stringify([rest, withoutMedia]));
+  return Buffer.byteLength(JSON.stringify([rest, partsOf(messages).filter((part) => !isMedia(part))]));
 }
 
 /** `newest`: those of the newest message that has some, and of the user's newest message. `asked`: the latter alone. */
@@ -134,7 +118,7 @@ export type KeptMedia = 'newest' | 'asked' | 'none';
 
 /** The view with its other images and files replaced by a line each; `undefined` when there is nothing to leave out. */
 export function leaveOutMedia(view: View, kept: KeptMedia): View | undefined {
-  const newest = kept === 'newest' ? view.messages.findLastIndex((message) => mediaOf(message).parts > 0) : -1;
+  const newest = kept === 'newest' ? view.messages.findLastIndex((message) => mediaIn([message]).parts > 0) : -1;
   const asked = kept === 'none' ? -1 : askedPosition(view);
   const less = replaceIn(view, (position) => position !== newest && position !== asked, REFUSED);
   return less === view ? undefined : less;
@@ -143,7 +127,7 @@ export function leaveOutMedia(view: View, kept: KeptMedia): View | undefined {
 /** Whether a request is too large for the media of the user's newest message, and not for its text. */
 export function isAskedTooLarge(view: View): boolean {
   const asked = view.messages[askedPosition(view)];
-  return asked !== undefined && mediaOf(asked).bytes > textBytes(view);
+  return asked !== undefined && mediaIn([asked]).bytes > textBytes(view);
 }
 
 /** Of the user's newest message. */
@@ -151,9 +135,11 @@ function askedPosition({ messages }: View): number {
   return messages.findLastIndex((message) => message.role === 'user' && message.origin === 'user');
 }
 
-/** The contents of a message: one for each result of a group. */
-function contentsOf(message: ViewMessage): readonly (readonly ContentPart[])[] {
-  return message.role === 'tool_results' ? message.results.map(({ content }) => content) : [message.content];
+/** All parts of messages, those of tool results too. */
+function partsOf(messages: readonly ViewMessage[]): readonly ContentPart[] {
+  return messages.flatMap((one) =>
+    one.role === 'tool_results' ? one.results.flatMap(({ content }) => content) : one.content,
+  );
 }
 
 function isMedia(part: ContentPart): part is ImagePart | FilePart {

@@ -88,14 +88,12 @@ export class AnthropicCollector implements AnswerCollector {
     switch (property(block, 'type')) {
       case 'text': {
         const citations = property(block, 'citations');
-        const text = field('text');
-        this.#add(index, { kind: 'text', text, citations: Array.isArray(citations) ? [...citations] : [] });
-        return text === '' ? [] : [{ kind: 'text', text }];
+        const cited = Array.isArray(citations) ? [...citations] : [];
+        return lengthen(this.#add(index, { kind: 'text', text: '', citations: cited }), 'text', field('text'));
       }
       case 'thinking': {
-        const text = field('thinking');
-        this.#add(index, { kind: 'thinking', text, signature: field('signature') });
-        return text === '' ? [] : [{ kind: 'thinking', text }];
+        const begun = this.#add(index, { kind: 'thinking', text: '', signature: field('signature') });
+        return lengthen(begun, 'thinking', field('thinking'));
       }
       case 'redacted_thinking':
         this.#add(index, { kind: 'redacted', data: field('data') });
@@ -116,7 +114,7 @@ export class AnthropicCollector implements AnswerCollector {
     return [{ kind: 'tool_call', index, name, argumentsText: '' }];
   }
 
-  #add<Added extends Block>(index: unknown, block: Added): Added {
+  #add(index: unknown, block: Block): Block {
     this.#blocks.push(block);
     this.#byIndex.set(index, block);
     return block;
@@ -126,19 +124,12 @@ export class AnthropicCollector implements AnswerCollector {
     const block = this.#byIndex.get(index);
     const field = (name: string): string => textOf(property(delta, name));
     switch (property(delta, 'type')) {
-      case 'text_delta': {
-        const text = field('text');
-        const of = block === undefined ? this.#add(index, { kind: 'text', text: '', citations: [] }) : block;
-        if (of.kind !== 'text' || text === '') return [];
-        of.text += text;
-        return [{ kind: 'text', text }];
-      }
+      // A few servers begin no block.
+      case 'text_delta':
+        return lengthen(block ?? this.#add(index, { kind: 'text', text: '', citations: [] }), 'text', field('text'));
       case 'thinking_delta': {
-        const text = field('thinking');
-        const of = block === undefined ? this.#add(index, { kind: 'thinking', text: '', signature: '' }) : block;
-        if (of.kind !== 'thinking' || text === '') return [];
-        of.text += text;
-        return [{ kind: 'thinking', text }];
+        const of = block ?? this.#add(index, { kind: 'thinking', text: '', signature: '' });
+        return lengthen(of, 'thinking', field('thinking'));
       }
       case 'citations_delta':
         if (block?.kind === 'text') block.citations.push(property(delta, 'citation'));
@@ -159,6 +150,12 @@ export class AnthropicCollector implements AnswerCollector {
         return [];
     }
   }
+}
+
+function lengthen(block: Block, kind: 'text' | 'thinking', piece: string): StreamDelta[] {
+  if (block.kind !== kind || piece === '') return [];
+  block.text += piece;
+  return [{ kind, text: piece }];
 }
 
 function toPart(block: Block, provider: string): ContentPart[] {
