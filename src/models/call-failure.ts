@@ -2,14 +2,19 @@ import { classifyError } from './errors/classify.ts';
 import { vendorMessageOf } from './errors/signals.ts';
 import { property } from './protocols/json.ts';
 import { ModelCallError, type ErrorVerdict, type RequestSize } from './model-client.ts';
-import { SlowServerError } from './protocols/transport.ts';
 
-/** Internal: the connection worked, but what came over it is not a whole answer. */
+/**
+ * Internal: the server kept silent or took too long, or what came is not a whole answer. Says neither "timeout" nor "timed out",
+ * because both SDKs replace errors with these words by one without a cause.
+ */
 export class BrokenAnswerError extends Error {
   override readonly name = 'BrokenAnswerError';
 }
 
-/** Internal: an error that came as an event of a stream that began well, or as a body with HTTP 200 where a stream was asked for. */
+/**
+ * Internal: a refusal, whether it came with an HTTP status of an error, as a body with HTTP 200 where a stream was asked for, or as an
+ * event of a stream that began well.
+ */
 export class RefusedInBody extends Error {
   override readonly name = 'RefusedInBody';
   /** The event's error or the body, whatever its shape. */
@@ -34,68 +39,38 @@ export class AbortError extends Error {
  * the cause, since both end up in Temporal's history: a vendor may quote the conversation, and a
  * parser quotes what it could not parse.
  */
-export function toModelCallError(error: unknown, provider: string, size?: RequestSize): ModelCallError {
+export function toModelCallError(thrown: unknown, provider: string, size?: RequestSize): ModelCallError {
+  // The SDKs wrap what the transport throws, also a key that it could not read.
+  const error = isConnectionError(thrown) ? (thrown.cause ?? thrown) : thrown;
   if (error instanceof ModelCallError) return error;
-  if (error instanceof RefusedInBody) {
-    const { body, response } = error;
-    return classified(provider, {
-      status: response?.status,
-      headers: response?.headers,
-      body,
-      text: undefined,
-      streamed: response === null,
-      size,
-    });
-  }
-  // Reading the key fails inside the SDK's call.
-  if (isConnectionError(error) && error.cause instanceof ModelCallError) return error.cause;
-  if (isConnectionError(error)) return failedConnection(error.cause ?? error, provider);
-  if (isApiError(error)) {
-    const { status, headers } = error;
-    const body = property(error, 'rawBody') ?? error.error;
-    return classified(provider, {
-      status: typeof status === 'number' ? status : undefined,
-      headers: headers instanceof Headers ? headers : undefined,
-      body,
-      // Text that is no JSON is only in the message, behind the status.
-      text: body === undefined ? error.message.replace(/^\d{3} /, '') : undefined,
-      streamed: status === undefined,
-      size,
-    });
-  }
-  return failedConnection(error, provider);
+  if (error instanceof RefusedInBody) return refused(error, provider, size);
+  if (isConnectionError(error) || !isApiError(error)) return failedConnection(error, provider);
+  // The SDK of Bedrock reads the events of a stream itself.
+  return refused(new RefusedInBody(error.error ?? error.message), provider, size);
 }
 
 /**
  * Errors of the SDKs, told by their form: importing the classes would load both SDKs at start, and the packages for clouds
  * may bring copies of the SDK, whose classes are others of the same name.
  */
-function isApiError(error: unknown): error is Error & Record<'status' | 'headers' | 'error', unknown> {
+function isApiError(error: unknown): error is Error & { readonly error: unknown } {
   return error instanceof Error && ['status', 'headers', 'error'].every((field) => field in error);
 }
 
-function isConnectionError(error: unknown): error is Error {
-  return error instanceof Error && /^APIConnection(?:Timeout)?Error$/.test(error.constructor.name);
+/** Not one of Bedrock's events, which has other words (`ThrottlingException`). */
+function isConnectionError(error: unknown): error is Error & { readonly status: undefined } {
+  return isApiError(error) && /^(?:Connection error|Request timed out)\.$/.test(error.message);
 }
 
-function classified(
-  provider: string,
-  failure: {
-    readonly status: number | undefined;
-    readonly headers: Headers | undefined;
-    readonly body: unknown;
-    readonly text: string | undefined;
-    readonly streamed: boolean;
-    readonly size: RequestSize | undefined;
-  },
-): ModelCallError {
-  const headers = Object.fromEntries(failure.headers?.entries() ?? []);
-  const verdict = classifyError({ ...failure, provider, headers }, Date.now(), failure.size);
-  const where = failure.status === undefined ? 'in the stream' : `with HTTP ${failure.status}`;
+function refused({ body, response }: RefusedInBody, provider: string, size: RequestSize | undefined): ModelCallError {
+  const status = response?.status;
+  const headers = Object.fromEntries(response?.headers ?? []);
+  const verdict = classifyError({ status, headers, body, streamed: response === null }, Date.now(), size);
+  const where = status === undefined ? 'in the stream' : `with HTTP ${status}`;
   return new ModelCallError(`${provider} refused the call ${where}: ${verdict.evidence}`, {
     verdict,
-    status: failure.status,
-    vendorMessage: vendorMessageOf(failure.body, failure.text),
+    status,
+    vendorMessage: vendorMessageOf(body),
   });
 }
 
@@ -112,16 +87,13 @@ function failedConnection(error: unknown, provider: string): ModelCallError {
 
 /** What broke, by class and system code only; `undefined` when it was not the connection. */
 function connectionEvidence(error: unknown): string | undefined {
-  if (error instanceof SlowServerError || error instanceof BrokenAnswerError) return error.message;
+  if (error instanceof BrokenAnswerError) return error.message;
   const code = property(error, 'code') ?? property(error, 'cause', 'code');
   if (typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code)) return `connection error ${code}`;
   // The vendors' event streams hold JSON; what is not was damaged on the way.
   if (error instanceof SyntaxError) return 'an event of the stream was damaged';
   const runtime = error instanceof TypeError && /^(?:terminated|fetch failed|network error)/i.test(error.message);
-  if (runtime || isConnectionError(error)) {
-    return 'the connection failed';
-  }
-  return undefined;
+  return runtime || isConnectionError(error) ? 'the connection failed' : undefined;
 }
 
 /** Frames of the libraries that look for a cloud's credentials, before anything is sent. */

@@ -1,3 +1,4 @@
+import { toModelCallError } from './call-failure.ts';
 import { openAISdkOf } from './protocols/sdk.ts';
 import type { ProviderDefinition } from './provider.ts';
 
@@ -43,11 +44,13 @@ export function createEmbeddingClient(
     async embed(texts, signal, purpose = 'passage') {
       const prefix = purpose === 'query' ? queryPrefix : passagePrefix;
       const sdk = await sdkOf();
-      const { data } = await sdk.embeddings.create(
+      const input = texts.map((text) => `${prefix}${text}`);
+      const { data } = await sdk.embeddings
         // Servers of one's own mostly give the model's own size and know no `dimensions`.
-        { model, input: texts.map((text) => `${prefix}${text}`), encoding_format: 'float' },
-        { signal },
-      );
+        .create({ model, input, encoding_format: 'float' }, { signal })
+        .catch((error: unknown) => {
+          throw toModelCallError(error, provider.name);
+        });
       const vectors = data.toSorted((one, other) => one.index - other.index).map(({ embedding }) => embedding);
       const wrong = vectors.find((vector) => vector.length !== dimensions);
       if (vectors.length !== texts.length || wrong !== undefined) {

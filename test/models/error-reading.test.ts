@@ -5,7 +5,7 @@ import type { ErrorVerdict } from '../../src/models/model-client.ts';
 import { HARD_UNITS, countSteps } from '../support/count-steps.ts';
 
 function assess(body: unknown): ErrorVerdict {
-  return classifyError({ provider: 'some', status: 400, headers: {}, body, text: undefined, streamed: false }, 0);
+  return classifyError({ status: 400, headers: {}, body, streamed: false }, 0);
 }
 
 describe('what is read of an error', () => {
@@ -35,7 +35,7 @@ describe('what is read of an error', () => {
 });
 
 function failed(body: unknown, status = 400): RawError {
-  return { provider: 'some', status, headers: {}, body, text: undefined, streamed: false };
+  return { status, headers: {}, body, streamed: false };
 }
 
 test('an organization that may see no reasoning is asked again without it', () => {

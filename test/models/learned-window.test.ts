@@ -30,14 +30,7 @@ describe('which window an error teaches', () => {
     ['prompt is too long: 147000 tokens > 131072 maximum', 131_072],
     ["Input tokens (147000) plus max_tokens (8192) exceed the model's context window", undefined],
   ])('"%s" teaches a window, but no maximum of the output', (message, expected) => {
-    const error = {
-      provider: 'unknown',
-      status: 400,
-      headers: {},
-      body: { error: { message } },
-      text: undefined,
-      streamed: false,
-    };
+    const error = { status: 400, headers: {}, body: { error: { message } }, streamed: false };
     const verdict = classifyError(error, 0, { estimatedTokens: 145_000, window: 200_000 });
     expect(verdict.kind).toBe('overflow');
     expect(windowToLearn(verdict, { known, estimatedInput: 145_000 })).toBe(expected);

@@ -33,10 +33,7 @@ function shown(view: View): string[] {
 }
 
 const verdictOf = (status: number, message: string): ErrorVerdict =>
-  classifyError(
-    { provider: 'some', status, headers: {}, body: { error: { message } }, text: undefined, streamed: false },
-    0,
-  );
+  classifyError({ status, headers: {}, body: { error: { message } }, streamed: false }, 0);
 
 test("R23 beyond what a server is known to take the oldest media are left out, those of the user's newest message only where it takes none", () => {
   const few = showing(4);
@@ -102,7 +99,7 @@ test('a PDF that a server does not take teaches nothing of images', () => {
 });
 
 function assess(body: unknown, status = 400) {
-  return classifyError({ provider: 'some', status, headers: {}, body, text: undefined, streamed: false }, 0);
+  return classifyError({ status, headers: {}, body, streamed: false }, 0);
 }
 
 describe('media that a model takes none of', () => {

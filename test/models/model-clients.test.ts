@@ -1,3 +1,4 @@
+import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
 import { afterEach, describe, expect, test } from 'vitest';
 import { toModelCallError } from '../../src/models/call-failure.ts';
 import { vendorMessageOf } from '../../src/models/errors/signals.ts';
@@ -67,8 +68,25 @@ describe('clients by provider name', () => {
     expect(failure.vendorMessage).toContain('Could not load credentials from any providers');
     const page =
       '<!DOCTYPE html><html><head><style>p {}</style></head><body><h1>501</h1><p>Not&nbsp;here</p></body></html>';
-    expect(vendorMessageOf(page, undefined)).toBe('501 Not here');
-    expect(vendorMessageOf({ message: 'use <b> in it' }, undefined)).toBe('use <b> in it');
+    expect(vendorMessageOf(page)).toBe('501 Not here');
+    expect(vendorMessageOf({ message: 'use <b> in it' })).toBe('use <b> in it');
+  });
+
+  test('errors in a stream of Bedrock, whose SDK tells some of them as lost connections, are read as what they are', () => {
+    const headers = new Headers();
+    const throttled = toModelCallError(
+      APIError.generate(undefined, undefined, 'ThrottlingException', headers),
+      'bedrock',
+    );
+    expect(throttled.verdict).toMatchObject({ kind: 'retryable', cause: 'rate_limit' });
+    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    const failed = toModelCallError(new APIError(undefined, overloaded, undefined, headers), 'bedrock');
+    expect(failed).toMatchObject({ verdict: { cause: 'outage' }, vendorMessage: 'Overloaded' });
+    const lost = toModelCallError(
+      new APIConnectionError({ message: undefined, cause: new TypeError('terminated') }),
+      'bedrock',
+    );
+    expect(lost.verdict).toMatchObject({ kind: 'retryable', cause: 'connection' });
   });
 
   test('an unknown provider is named with those that exist', () => {

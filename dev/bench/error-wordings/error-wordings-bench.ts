@@ -75,11 +75,9 @@ function sizeOf(fill: number, actual: number | null | undefined): RequestSize {
 function isTakenForOverflow({ status, message, body, actual }: Wording, fill: number | undefined): boolean {
   const size = fill === undefined ? undefined : sizeOf(fill, actual);
   const error = {
-    provider: 'unknown',
     status: status ?? undefined,
     headers: {},
     body: body ?? { error: { message } },
-    text: undefined,
     streamed: status === null,
   };
   return classifyError(error, 0, size).cause === 'overflow';

@@ -14,10 +14,10 @@ type ErrorCase =
 export function readErrorCase(line: string): ErrorCase {
   const value = parseJson(line);
   if (!isRecord(value)) return { wrong: 'the line is no JSON object' };
-  const error = errorOf(value);
-  if (value['answer'] === undefined) return { error, ...sizeOf(value) };
+  if (value['answer'] === undefined) return { error: errorOf(value), ...sizeOf(value) };
   const answer = Answer.safeParse(value['answer']);
-  if (answer.success) return { answer: { ...answer.data, usage: answer.data.usage, provider: error.provider } };
+  const provider = typeof value['provider'] === 'string' ? value['provider'] : 'the server';
+  if (answer.success) return { answer: { ...answer.data, usage: answer.data.usage, provider } };
   const place = ['answer', ...(answer.error.issues[0]?.path ?? [])].join('.');
   return { wrong: `"${place}" is wrong or missing` };
 }
@@ -50,14 +50,12 @@ const Answer = z.strictObject({
 
 /** The error that a case describes; what is absent or of another type than it should be counts as not known. */
 export function errorOf(value: Readonly<Record<string, unknown>>): RawError {
-  const { provider, status, headers, body, message } = value;
+  const { status, headers, body, message } = value;
   const number = typeof status === 'string' && status.trim() !== '' ? Number(status) : status;
   return {
-    provider: typeof provider === 'string' ? provider : 'unknown',
     status: typeof number === 'number' && Number.isInteger(number) ? number : undefined,
     headers: isRecord(headers) ? plainHeaders(headers) : {},
-    body,
-    text: typeof message === 'string' ? message : undefined,
+    body: typeof message === 'string' ? [body, message] : body,
     streamed: false,
   };
 }

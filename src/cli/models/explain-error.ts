@@ -12,7 +12,6 @@ import { UsageError } from '../usage-error.ts';
 import { errorOf, readErrorCase } from './error-case.ts';
 
 interface ExplainErrorFlags extends JsonOption {
-  readonly provider: string;
   readonly status?: number;
   readonly jsonl?: true;
   readonly tokens?: number;
@@ -28,17 +27,16 @@ const explain = localCommand<ExplainErrorFlags>({
     'npx holdfast model explain-error --jsonl < cases.jsonl > verdicts.jsonl',
   ],
   options: [
-    option('--provider <name>', 'who sent it; no rule depends on it, it is only named').default('unknown'),
     option('--status <number>', 'HTTP status (default: none, as in a stream)', count(100, 599)),
     option('--tokens <number>', 'size of the refused request; needs --window (default: not known)', count(1)),
     option('--window <number>', 'window of the model in tokens; needs --tokens (default: not known)', count(1)),
     option('--jsonl', 'read one case per line, write one verdict per line'),
   ],
-  async run({ output }, { provider, status, jsonl = false, ...flags }) {
+  async run({ output }, { status, jsonl = false, ...flags }) {
     const text = await readStandardInput(jsonl ? 'cases' : 'body of the error');
     const size = requestSize(flags);
     if (jsonl) return explainCases(text, output, size);
-    const error = errorOf({ provider, status, body: parseJson(text) ?? text });
+    const error = errorOf({ status, body: parseJson(text) ?? text });
     const assessment = classifyError(error, Date.now(), size);
     return { json: written(assessment), lines: explanation(assessment) };
   },

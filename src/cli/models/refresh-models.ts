@@ -1,7 +1,6 @@
 import { serverOf } from '../../config/configuration.ts';
 import type { Configuration } from '../../config/configuration.ts';
-import { vendorMessageOf } from '../../models/errors/signals.ts';
-import { numberOf, property } from '../../models/protocols/json.ts';
+import { toModelCallError } from '../../models/call-failure.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
 import { askServedLimits } from '../../models/catalogue/served-limits.ts';
@@ -53,7 +52,7 @@ async function asked(
   try {
     return await askServedLimits(provider, model);
   } catch (error) {
-    const words = safeLine(vendorMessageOf(property(error, 'error'), undefined)).slice(0, 200);
-    return { refused: words || `status ${numberOf(property(error, 'status')) ?? 'none'}` };
+    const { vendorMessage, status } = toModelCallError(error, provider.name);
+    return { refused: safeLine(vendorMessage).slice(0, 200) || `status ${status ?? 'none'}` };
   }
 }

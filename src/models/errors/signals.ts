@@ -1,14 +1,11 @@
 import { isRecord, parseJson } from '../protocols/json.ts';
 
 export interface RawError {
-  readonly provider: string;
   /** Absent for an error that came as an event of a stream. */
   readonly status: number | undefined;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
-  /** The SDK's own message. */
-  readonly text: string | undefined;
   readonly streamed: boolean;
 }
 
@@ -27,7 +24,6 @@ export function gatherSignals(error: RawError) {
   const found = new Gathering();
   found.walk(error.status, 'status', 0);
   found.walk(error.body, '', 0);
-  found.walk(error.text, '', 0);
   const { statuses, codes, texts, headers } = found;
   return { statuses: [...statuses], codes, text: [...texts].join('\n'), headers: { ...headers, ...error.headers } };
 }
@@ -136,10 +132,10 @@ function withoutMarkup(page: string): string {
 }
 
 /** The vendor's own words, for the user: the innermost message, else the text as it came. 2,000 characters at most. */
-export function vendorMessageOf(body: unknown, text: string | undefined): string {
+export function vendorMessageOf(body: unknown): string {
   const found = new Gathering();
   found.walk(body, '', 0);
-  const message = found.told?.text ?? (typeof body === 'string' && body.trim() !== '' ? body : text) ?? '';
+  const message = found.told?.text ?? (typeof body === 'string' ? body : '');
   const words = /^\s*<(?:!doctype|html|head|body|\?xml)\b/i.test(message) ? withoutMarkup(message) : message;
   return words.trim().slice(0, 2_000);
 }

@@ -17,12 +17,12 @@ export async function createAnthropicSdk(provider: ProviderDefinition): Promise<
 
 /** The SDK for a provider that speaks one of OpenAI's protocols, loaded with the first call: its 150 files delay each start. */
 export async function createOpenAISdk(provider: ProviderDefinition): Promise<OpenAI> {
-  const { BodyPreservingAzure, BodyPreservingOpenAI } = await import('./body-preserving-openai.ts');
+  const { default: Sdk, AzureOpenAI } = await import('openai');
   const baseURL = provider.baseUrl.replace(/\/+$/, '');
   const options = { ...sdkOptions(provider), organization: null, project: null };
-  if (provider.hosting?.cloud !== 'azure') return new BodyPreservingOpenAI({ ...options, baseURL });
+  if (provider.hosting?.cloud !== 'azure') return new Sdk({ ...options, baseURL });
   const { apiVersion } = provider.hosting;
-  return new BodyPreservingAzure({ ...options, apiVersion, baseURL: baseURL.replace(/(?:\/openai)?$/, '/openai') });
+  return new AzureOpenAI({ ...options, apiVersion, baseURL: baseURL.replace(/(?:\/openai)?$/, '/openai') });
 }
 
 /** The SDK that answers are asked with, made once: for Claude on a cloud the cloud's own. */

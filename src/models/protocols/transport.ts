@@ -1,3 +1,4 @@
+import { BrokenAnswerError, RefusedInBody } from '../call-failure.ts';
 import type { ProviderKey } from '../catalogue/provider-key.ts';
 import type { ProviderDefinition } from '../provider.ts';
 import { giveWay } from './give-way.ts';
@@ -15,14 +16,6 @@ export interface CallTimeouts {
 const LARGE_REQUEST = 1_000_000;
 /** Enough for every error body; what a broken proxy sends beyond it is not read. Bytes. */
 const LONGEST_ERROR_BODY = 262_144;
-
-/**
- * Internal: the server kept silent or took too long. Says neither "timeout" nor "timed out",
- * because both SDKs replace errors with these words by one without a cause.
- */
-export class SlowServerError extends Error {
-  override readonly name = 'SlowServerError';
-}
 
 /** The part of `fetch` that both SDKs use. */
 export type Transport = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
@@ -58,7 +51,7 @@ async function encoded(init: RequestInit): Promise<RequestInit> {
 
 /** The clocks of one call, and its caller's signal. */
 class CallWatch {
-  /** Aborted by the caller, or by a limit with a `SlowServerError`. */
+  /** Aborted by the caller, or by a limit with a `BrokenAnswerError`. */
   readonly signal: AbortSignal;
   readonly #limit = new AbortController();
   readonly #timeouts: CallTimeouts;
@@ -92,7 +85,7 @@ class CallWatch {
   }
 
   #stop(what: string): void {
-    this.#limit.abort(new SlowServerError(what));
+    this.#limit.abort(new BrokenAnswerError(what));
   }
 }
 
@@ -161,6 +154,15 @@ function headersWith(init: RequestInit, { protocol, hosting }: ProviderDefinitio
   return headers;
 }
 
+/** Of the body of an error the SDKs keep only a part: flat bodies (Mistral, vLLM, Gemini's lists, FastAPI's `detail`) would be lost. */
+function withRefusals(transport: Transport): Transport {
+  return async (input, init) => {
+    const response = await transport(input, init);
+    if (!response.ok) throw new RefusedInBody(await response.text(), response);
+    return response;
+  };
+}
+
 /** A server that is silent for this long is taken for dead. */
 const IDLE_MILLISECONDS = 60_000;
 /** OpenAI sends nothing while a model reasons, for minutes; its own agent waits as long. */
@@ -191,7 +193,7 @@ export function sdkOptions(provider: ProviderDefinition): {
     maxRetries: 0,
     logLevel: 'off',
     timeout: totalMilliseconds,
-    fetch: provider.key === undefined ? transport : withKey(transport, provider.key, provider),
+    fetch: withRefusals(provider.key === undefined ? transport : withKey(transport, provider.key, provider)),
     // Both SDKs send a key as bearer; `null` removes the header for a server without keys.
     defaultHeaders: provider.apiKey === null ? { authorization: null } : {},
   };

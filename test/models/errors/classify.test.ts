@@ -4,7 +4,7 @@ import { classifyError } from '../../../src/models/errors/classify.ts';
 import type { RawError } from '../../../src/models/errors/signals.ts';
 
 function failed(body: unknown, status: number | undefined = 400, changes: Partial<RawError> = {}): RawError {
-  return { provider: 'some', status, headers: {}, body, text: undefined, streamed: false, ...changes };
+  return { status, headers: {}, body, streamed: false, ...changes };
 }
 
 function assess(body: unknown, status?: number) {

@@ -3,7 +3,7 @@ import { classifyError } from '../../../src/models/errors/classify.ts';
 import type { RequestSize } from '../../../src/models/model-client.ts';
 
 function assess(body: unknown, status = 400, size?: RequestSize) {
-  return classifyError({ provider: 'some', status, headers: {}, body, text: undefined, streamed: false }, 0, size);
+  return classifyError({ status, headers: {}, body, streamed: false }, 0, size);
 }
 
 describe('what is too long', () => {
