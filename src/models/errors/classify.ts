@@ -24,8 +24,10 @@ export function classifyError(error: RawError, now: number = Date.now(), size?: 
   const finding =
     byCode(reading) ??
     byWait(reading) ??
+    bySignature(reading) ??
+    byKind(reading, words.LIMITS_OF_OTHERS) ??
     byNumbers(reading) ??
-    byKind(reading) ??
+    byKind(reading, words.OTHER_REFUSALS) ??
     byOverflowWords(reading) ??
     byFill(reading) ??
     byStatus(reading);
@@ -61,7 +63,7 @@ function read(error: RawError, now: number, size: RequestSize | undefined) {
     fill,
     isOver,
     isNamed,
-    isExplained: isOver || isNamed || window.INPUT_TOO_LONG.test(text),
+    isExplained: isOver || isNamed,
     /** The counted input is ours: the estimate is off by a factor of two at most. */
     isOurs: size !== undefined && actual > size.estimatedTokens / 2 && actual < size.estimatedTokens * 2,
     namesTokens: /token|jeton|токен|トークン|토큰/.test(text),
@@ -109,23 +111,20 @@ function overflow(evidence: string, { input = Infinity, ...counts }: window.Coun
   return { cause: 'overflow', repair: 'compact', ...counts, evidence };
 }
 
-/** A known sentence, our own count, or two counts beside the window's name: also where our estimate is far off, as for PDFs. */
-function byNumbers({ text, signature, isOver, overflows, isNamed, counts, coded }: Reading): Finding | undefined {
-  if (signature !== undefined) return overflow(`signature of ${signature.vendor}`, counts);
-  const isCounted = isNamed && counts.actual !== undefined;
-  const isOther = [words.OUTPUT, words.BILLING, words.RATE].some((other) => other.test(text)) || coded(words.RATE);
-  return overflows && (isOver || isCounted) && !isOther
-    ? overflow('words and counts of an overflow', counts)
-    : undefined;
+function bySignature({ signature, counts }: Reading): Finding | undefined {
+  return signature && overflow(`signature of ${signature.vendor}`, counts);
 }
 
-/** What the account forbids, and limits on other things than the window: output, content, messages, media, bytes, fields. */
-function byKind(reading: Reading): Finding | undefined {
+/** Our own count, or two counts beside the window's name: also where our estimate is far off, as for PDFs. */
+function byNumbers({ isOver, overflows, isNamed, counts }: Reading): Finding | undefined {
+  const isCounted = isOver || (isNamed && counts.actual !== undefined);
+  return overflows && isCounted ? overflow('words and counts of an overflow', counts) : undefined;
+}
+
+function byKind(reading: Reading, kinds: readonly words.Kind[]): Finding | undefined {
   const codes = reading.overflows ? [] : [...reading.codes, `http ${reading.status}`];
   const about = [reading.text, ...codes].join('\n');
-  const kind = words.KINDS.find(
-    ({ pattern, unless = [] }) => !unless.some((name) => reading[name]) && pattern.test(about),
-  );
+  const kind = kinds.find(({ pattern, unless = [] }) => !unless.some((name) => reading[name]) && pattern.test(about));
   if (kind === undefined) return undefined;
   const { cause, repair = 'stop' } = kind;
   const found = { cause, repair, evidence: `words: ${cause}` };
@@ -161,8 +160,7 @@ function byOverflowWords(reading: Reading): Finding | undefined {
 function byFill({ fill = 0, isOver, isStreamed, status, text, coded }: Reading): Finding | undefined {
   const isVague = status === undefined ? isStreamed : [400, 413, 422, 500].includes(status);
   if (fill < NEARLY_FULL || !isVague) return undefined;
-  const isKnown =
-    coded(words.OUTAGE) || words.OUTAGE.test(text) || words.ABOUT_FORM.test(text) || window.isAboutOther(text);
+  const isKnown = coded(words.OUTAGE) || words.OUTAGE.test(text) || words.ABOUT_FORM.test(text);
   if (isKnown && !isOver) return undefined;
   return overflow(`an unknown refusal of a request that fills ${Math.round(fill * 100)} % of the window`);
 }

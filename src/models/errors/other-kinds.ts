@@ -16,10 +16,10 @@ export const BILLING =
 
 /** Requests or tokens per time. */
 export const RATE =
-  /^(?:requests|tokens)$|resource ?exhausted|request ?limit|rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|много запросов|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:sliding|rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/m;
+  /^(?:requests|tokens)$|resource ?exhausted|request ?limit|rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|много запросов|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|流控|流量|并发|额度|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/m;
 
 export const OUTAGE =
-  /^(?:internal|api error)$|insufficient system resource|context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration/;
+  /^(?:internal|api error)$|insufficient system resource|context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration|took too long|cancell?ed\b|aborted|resource limit|排队/;
 
 const MEDIA = String.raw`(?:\bimages?\b(?! (?:siz|format|dimension|type))|image_url|image\(s\)|\bvision\b|multi-?modal|\bpdfs?\b|\baudio\b|\bvideos?\b|input_image)`;
 
@@ -29,7 +29,7 @@ const MEDIA_REFUSED = new RegExp(
 );
 
 export const OUTPUT =
-  /max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?\b|maxoutputtokens|(?:output|completion|new|generated) (?:tokens?|length|limit|budget)|num_predict|(?:generat\w+|writes?) (?:at most|up to)|maximum tokens|\boutput of \d|(?:completion|reply|response|answer) (?:cap|budget|limit|length)|budget_tokens|输出|出力トークン|출력|ausgabetoken|jetons de sortie/;
+  /max[-_ ]?(?:new|completion|output)?[-_ ]?tokens?\b|maxoutputtokens|(?:output|completion|new|generated) (?:tokens?|length|limit|budget)|num_predict|(?:generat\w+|writes?) (?:at most|up to)|maximum tokens|\boutput of \d|(?:completion|reply|response|answer) (?:cap|budget|limit|length)|\b(?:output|completion|reply|response|answer) (?:has |is |was )?(?:exceed|too (?:long|large|big))|budget_tokens|输出|出力トークン|출력|ausgabetoken|jetons de sortie/;
 
 export const MEDIA_SIZE =
   /\bimages?\b|pictures?|pixels?|\bpx\b|\bpdfs?\b|\bpages\b|\bvideos?\b|\baudio\b|\bfiles?\b(?! ?name| ")|attachments?|\bdocuments?\b|screenshots?|base64|image_|\bbild\b|datei|图片|画像|arquivo|archivo|fichier|이미지/;
@@ -46,7 +46,7 @@ const ONE_FIELD = new RegExp(
     // Units that no window is counted in.
     String.raw`\bcharacters?\b|\bchars\b|string (?:is )?too long|string (?:with|should)|array too long|across (?:all|the) (?:inputs|texts)|\d (?:items|elements|entries|levels|inputs|properties)\b|nesting|recursion|\bdepth\b`,
     // Parts of a request.
-    String.raw`(?:too many|number of|most \d+) (?:\w+ )?(?:tools|functions|properties|items|inputs|stop sequences)|tools?\b.{0,20}at most|tool[_ ](?:names?|definitions?|calls?|descriptions?|outputs?|choice)|function (?:name|description)|(?:system (?:prompt|instructions?|messages?)) (?:is |are )?(?:limited|must|may|can|too)|\bper (?:tool|message|item|field|chunk)\b|\bschemas?\b|grammar|regex|parser|lexer|vocab|embedding (?:inputs?|models?|dimensions?)|\bbatch|minimum|too (?:small|short)|(?:at least|greater than or equal to|>=) \d`,
+    String.raw`(?:too many|number of|most \d+) (?:\w+ )?(?:tools|functions|properties|items|inputs|stop sequences)|tools?\b.{0,20}at most|tool[_ ](?:names?|definitions?|calls?|descriptions?|outputs?|results?|choice)|function (?:name|description)|(?:system (?:prompt|instructions?|messages?)) (?:is |are )?(?:limited|must|may|can|too)|\bper (?:tool|message|item|field|chunk)\b|\bschemas?\b|grammar|regex|parser|lexer|vocab|embedding (?:inputs?|models?|dimensions?)|\bbatch|minimum|too (?:small|short)|(?:at least|greater than or equal to|>=) \d`,
     // Tokens as signs of a text.
     String.raw`(?:stop|unexpected|unsupported|special|unknown|invalid)[ _](?:sequence|token)s?\b|tokens? (?:ids?\b|at position|in (?:json|grammar|expression))|tokenizer|logprobs|logit_bias`,
     // Parameters by name.
@@ -63,7 +63,10 @@ const KEY =
   /(?:invalid|incorrect|missing|expired|revoked|no) (?:x-)?(?:api[-_ ]?key|authentication|credentials?)|api[-_ ]?key (?:\w+ ){0,2}(?:not |invalid|expired|missing)|unauthori[sz]ed|unauthenticated|authentication(?: failed|(?: error)?$)|\b(?:auth\w*|access|bearer|refresh|csrf|oauth2?|login|key|session|security|identity|device|deploy|service|active|api|id) tokens?\b(?!.*(?:prompt|window))|tokens? (?:has |have |is |are |was )?(?:been )?(?:expired|revoked|malformed)|\bjwts?\b|api ?密钥|clé d'api|api-schlüssel/m;
 
 const CONTENT =
-  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|敏感|安全检测|违规/;
+  /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|sensitive (?:content|words?|info)|敏感|安全检测|违规/;
+
+const ACCESS =
+  /^http 403$|(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/m;
 
 /** Contexts of sessions, programs and values. */
 const OTHER_CONTEXT =
@@ -73,30 +76,30 @@ const OTHER_CONTEXT =
 export const BESIDE_OUTPUT =
   /prompt|\binputs?\b(?! should)|messages already|tokens per model|\brequest has|tokens in request|too (?:big|large|long) for|\+|(?:context|window).{0,40}\d|\d.{0,40}(?:context|window)|eingabe|输入/s;
 
-/** What the account and its model forbid, limits on parts of a request, and refusals for what it says, in this order. */
-export const KINDS: readonly Kind[] = [
+/** Another kind of request, one text of a list, or a least value: no conversation over its window. */
+const ANOTHER_REQUEST =
+  /(?<!(?:position|input)[ _])\bembed|\bre-?rank|\btraining|fine-?tun|synthesi[sz]|chunk[_ ]size|\b(?:input|text) (?:at index )?\d{1,3}\b|in (?:the |a )?batch\b|increase the (?:\w+ )?batch|must be (?:greater|larger|more|higher) than \d{2}/;
+
+/** Whose limit it is, when it is not the window's, whatever else the words say. */
+export const LIMITS_OF_OTHERS: readonly Kind[] = [
   { cause: 'media_refused', repair: 'drop_media', pattern: MEDIA_REFUSED },
   { cause: 'billing', pattern: BILLING },
   { cause: 'rate_limit', repair: 'wait', pattern: RATE },
-  { cause: 'not_found', pattern: /^http 404$/m },
-  {
-    cause: 'permission',
-    pattern:
-      /^http 403$|(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/m,
-  },
   { cause: 'output_too_large', pattern: OUTPUT, unless: ['isBesideInput'] },
+  { cause: 'payload_too_large', repair: 'drop_media', pattern: /(?:per|single|each) (?:image|file|doc|attach)/ },
+  { cause: 'invalid_request', pattern: ANOTHER_REQUEST },
+];
+
+/** What the account and its model forbid, limits on parts of a request, and refusals for what it says, in this order. */
+export const OTHER_REFUSALS: readonly Kind[] = [
+  { cause: 'not_found', pattern: /^http 404$/m },
+  { cause: 'permission', pattern: ACCESS },
   { cause: 'too_many_messages', repair: 'compact', pattern: MESSAGE_COUNT, unless: ['namesTokens'] },
   { cause: 'thinking_refused', repair: 'drop_thinking', pattern: THINKING },
   { cause: 'authentication', pattern: KEY },
   { cause: 'content_filter', pattern: CONTENT },
   { cause: 'invalid_request', pattern: OTHER_CONTEXT },
   { cause: 'invalid_request', pattern: ONE_FIELD, unless: ['isExplained'] },
-  {
-    cause: 'payload_too_large',
-    repair: 'drop_media',
-    pattern: /per (?:image|file|doc|attach)/,
-    unless: ['isExplained'],
-  },
   { cause: 'payload_too_large', repair: 'drop_media', pattern: MEDIA_SIZE, unless: ['isExplained', 'namesTokens'] },
   { cause: 'payload_too_large', repair: 'drop_media', pattern: BYTES, unless: ['isExplained', 'namesTokens'] },
 ];

@@ -15,8 +15,14 @@ describe('what is too long', () => {
     'Your prompt exceeds the 4000 character limit',
     'the prompt exceeds the allowed risk score 0.8',
     'Too many parts in message: 3100 > 3000',
+    'embed: input (95000 tokens) exceeds the context length (8192)',
+    'Input at index 3 exceeds the maximum length: 95000 tokens given, 8192 allowed',
+    'single image token count 95000 exceeds max_image_token_count 16384',
+    'thinking_tokens must be greater than 1024',
+    'Prompt too large: 1310720 bytes (max 1048576)',
   ])('is not the input: %s', (words) => {
-    expect(assess(words).kind).not.toBe('overflow');
+    // Whose limit it is; else a request that fills 80 % cannot be over the window.
+    expect(assess(words, 400, { estimatedTokens: 80_000, window: 100_000 }).kind).not.toBe('overflow');
   });
 
   test('two counts of input tokens in a minute are a rate', () => {
