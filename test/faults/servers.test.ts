@@ -34,7 +34,8 @@ let database: LocalPostgres;
 let temporal: LocalTemporal;
 let harness: TurnHarness;
 let worker: WorkerProcess;
-let survivor: WorkerProcess;
+/** What workers of this process log. */
+const logged: string[] = [];
 let ports: { readonly postgres: number; readonly temporal: number };
 
 const dataDirectory = (): string => join(directory, 'data');
@@ -74,6 +75,7 @@ beforeAll(async () => {
   await Promise.all([openPostgres(), openTemporal()]);
   harness = await startTurnHarness({
     upkeep: true,
+    log: (line) => logged.push(line),
     databaseServer: database.url('postgres'),
     temporalAddress: temporal.address,
   });
@@ -81,16 +83,14 @@ beforeAll(async () => {
   await writeFile(join(harness.workspace, 'holdfast.yaml'), 'agents: { default: { allowCommands: true } }\n');
   worker = await startWorkerProcess(harness);
   // It serves another queue, and would take over what it believes to be a dead worker's: no fault here is a death.
-  survivor = await startWorkerProcess(harness, { HOLDFAST_TASK_QUEUE: 'agent-turn-of-the-survivor' });
+  await harness.startWorker({ taskQueue: 'agent-turn-of-the-survivor' });
 }, 400_000);
 
 afterAll(async () => {
-  for (const each of [worker, survivor]) {
-    each.kill('SIGTERM');
-    const { code, output } = await each.exited;
-    expect(code).toBe(0);
-    expect(output).not.toContain('a worker died');
-  }
+  worker.kill('SIGTERM');
+  const { code, output } = await worker.exited;
+  expect(code).toBe(0);
+  expect(`${output}${logged.join('')}`).not.toContain('a worker died');
   await harness.stop();
   await Promise.all([database.stop(), temporal.stop()]);
   await rm(directory, { recursive: true, force: true });

@@ -78,6 +78,8 @@ export interface TurnHarness {
     readonly agent?: AgentInput;
     /** Of this worker alone. Default: those of the harness. */
     readonly tools?: readonly ToolDefinition[];
+    /** Of this worker alone: it gets no turn of the harness. */
+    readonly taskQueue?: string;
   }): Promise<RunningWorker>;
   /** Starts a task and waits for its outcome. */
   runTask(
@@ -217,14 +219,14 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       HOLDFAST_SIMULATOR_URL: simulator.url,
       HOLDFAST_TASK_QUEUE: taskQueue,
     },
-    async startWorker({ deployment, observer, agent, tools = options.tools ?? [] } = {}) {
+    async startWorker({ deployment, observer, agent, tools = options.tools ?? [], taskQueue: queue = taskQueue } = {}) {
       const worker = await withoutThread(async () =>
         startWorker({
           configuration:
             agent === undefined ? configuration : harnessConfiguration({ ...options, agent }, simulator.url, workspace),
           databaseUrl,
           temporal: { address: temporalAddress, namespace: 'default' },
-          taskQueue,
+          taskQueue: queue,
           tools,
           reducers: reducersWith(options.reducers ?? []),
           beforeCompaction: options.beforeCompaction ?? [],
