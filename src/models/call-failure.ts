@@ -80,8 +80,6 @@ function failedConnection(error: unknown, provider: string): ModelCallError {
   const verdict: ErrorVerdict = { kind: 'retryable', cause: 'connection', repair: 'wait', evidence };
   return new ModelCallError(`The call of ${provider} broke off: ${evidence}`, {
     verdict,
-    status: undefined,
-    vendorMessage: '',
   });
 }
 
@@ -112,7 +110,6 @@ function missingCredentials(error: unknown, provider: string): ModelCallError | 
       repair: 'stop',
       evidence: 'no usable credentials of the cloud',
     },
-    status: undefined,
     vendorMessage: `The SDK of this cloud found no credentials that it can use, where the worker runs: ${error.message}`,
   });
 }
@@ -124,7 +121,5 @@ function ownFault(error: unknown, provider: string): ModelCallError {
   const evidence = `${name} while calling ${provider}${place === undefined ? '' : ` (${place})`}`;
   return new ModelCallError(`Holdfast failed to make or read the call: ${evidence}`, {
     verdict: { kind: 'permanent', cause: 'unknown', repair: 'stop', evidence },
-    status: undefined,
-    vendorMessage: '',
   });
 }

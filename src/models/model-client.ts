@@ -140,11 +140,11 @@ export class ModelCallError extends Error {
 
   constructor(
     message: string,
-    details: { verdict: ErrorVerdict; status: number | undefined; vendorMessage: string; cause?: unknown },
+    details: { verdict: ErrorVerdict; status?: number | undefined; vendorMessage?: string; cause?: unknown },
   ) {
     super(message, { cause: details.cause });
     this.verdict = details.verdict;
     this.status = details.status;
-    this.vendorMessage = details.vendorMessage;
+    this.vendorMessage = details.vendorMessage ?? '';
   }
 }

@@ -1,6 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import type { ModelLimits } from '../../context/plan/plan.ts';
 import type { ModelPrices } from '../../turn/agent-snapshot.ts';
 
@@ -27,7 +25,8 @@ interface Snapshot {
   readonly models: Readonly<Record<string, Row>>;
 }
 
-const snapshot = readSnapshot();
+// Written by our own script and covered by a test: nothing to validate at every start.
+const snapshot: Snapshot = JSON.parse(readFileSync(new URL('../../../data/models.json', import.meta.url), 'utf8'));
 
 /** Where the built-in facts come from, with their day. */
 export const BUILT_IN_SOURCE = `${snapshot.source}, ${snapshot.date}`;
@@ -51,17 +50,4 @@ export const BUILT_IN_MODELS: ReadonlyMap<string, BuiltInModel> = new Map(
 
 function named([input, output, cacheRead, cacheWrite]: PriceRow) {
   return { input, output, cacheRead, cacheWrite };
-}
-
-/** The file stands beside the package's `package.json`, seen from the sources and from `dist` alike. */
-function readSnapshot(): Snapshot {
-  let directory = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(directory, 'data/models.json'))) {
-    const parent = dirname(directory);
-    if (parent === directory) throw new Error('the package has no file data/models.json: reinstall it');
-    directory = parent;
-  }
-  // Written by our own script and covered by a test: nothing to validate at every start.
-  const parsed: Snapshot = JSON.parse(readFileSync(join(directory, 'data/models.json'), 'utf8'));
-  return parsed;
 }

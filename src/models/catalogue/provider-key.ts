@@ -81,7 +81,6 @@ function unreadable(provider: string, source: KeySource, error: unknown): ModelC
   const evidence = `the ${source.kind} with the key of ${provider} gives none: ${how}`;
   return new ModelCallError(evidence, {
     verdict: { kind: 'permanent', cause: 'authentication', repair: 'stop', evidence },
-    status: undefined,
     vendorMessage: `The key of the provider ${provider} could not be read: ${evidence}. Mend it and send a message to go on.`,
   });
 }

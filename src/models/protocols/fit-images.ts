@@ -5,7 +5,6 @@ import type { View, ViewMessage } from '../../context/view/view.ts';
 
 /** What a vendor takes of images; over it, whole requests are refused. */
 export interface ImageLimits {
-  readonly types: readonly string[];
   /** Pixels. */
   readonly longestEdge: number;
   /** Characters of base64, as vendors count an image's size. */
@@ -24,7 +23,6 @@ export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'
  * (https://docs.anthropic.com/en/api/errors, "Request size limits").
  */
 export const ANTHROPIC_IMAGES: ImageLimits = {
-  types: IMAGE_TYPES,
   longestEdge: 2_000,
   longestData: 5_000_000,
   requestBytes: 32_000_000,
@@ -35,7 +33,6 @@ export const ANTHROPIC_IMAGES: ImageLimits = {
  * (https://platform.openai.com/docs/guides/images-vision, "Image input requirements"); compatible servers take no more.
  */
 export const OPENAI_IMAGES: ImageLimits = {
-  types: IMAGE_TYPES,
   longestEdge: 2_048,
   longestData: 20_000_000,
   requestBytes: 50_000_000,
@@ -70,7 +67,7 @@ export async function fitImages(view: View, limits: ImageLimits): Promise<View> 
 function fits(image: ImagePart, limits: ImageLimits): boolean {
   const { mediaType, data, width, height } = image;
   return (
-    limits.types.includes(mediaType) &&
+    IMAGE_TYPES.some((type) => type === mediaType) &&
     data.length <= limits.longestData &&
     Math.max(width, height) <= Math.min(limits.longestEdge, edgeOfPatches(image))
   );

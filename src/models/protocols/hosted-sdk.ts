@@ -57,7 +57,6 @@ function notUsable(name: string, what: string): ModelCallError {
   const message = `The package ${name} cannot be used: ${what}.`;
   return new ModelCallError(message, {
     verdict: { kind: 'permanent', cause: 'unknown', repair: 'stop', evidence: `package ${name} is not usable` },
-    status: undefined,
     vendorMessage: message,
   });
 }

@@ -2,50 +2,37 @@ import { CHAT_CALL_IDS, COMPATIBLE_CALL_IDS, MISTRAL_CALL_IDS, type ToolCallIdRu
 
 /** Where servers of the Chat Completions protocol differ in what they accept. */
 export interface ChatDialect {
-  /** OpenAI's reasoning models refuse `max_tokens`; many compatible servers know nothing else. */
-  readonly maximumOutputField: 'max_completion_tokens' | 'max_tokens';
+  /**
+   * Whether `max_completion_tokens`, `prompt_cache_key`, `strict` of a tool and PDF files are sent. OpenAI's reasoning models refuse
+   * `max_tokens`. Many compatible servers know nothing else, and strict ones (Mistral, Groq) refuse fields that they do not know.
+   */
+  readonly openAIFields: boolean;
   /**
    * Who gives the instructions. OpenAI calls it `developer` from o1 on ("developer messages replace the previous system
    * messages", types of its SDK); the others, and deployments of any name on Azure, know only `system` for certain.
    */
   readonly instructionsRole: 'developer' | 'system';
-  /** Whether `prompt_cache_key` is sent: strict servers (Mistral, Groq) refuse fields that they do not know. */
-  readonly cacheKey: boolean;
-  /** Whether `strict` of a tool is known. */
-  readonly strictTools: boolean;
   /** Whether a form of the answer (`response_format`) is taken beside tools; else it is offered as a tool. */
   readonly outputFormat: boolean;
   readonly callIds: ToolCallIdRule;
-  /** Whether PDF files are accepted. */
-  readonly pdf: boolean;
   /** OpenRouter takes the middle out of a prompt over the window, silently and for some models unasked, unless it is told not to. */
-  readonly refusesMiddleOut: boolean;
+  readonly refusesMiddleOut?: true;
   /** Mistral refuses a user message right after a tool message. */
-  readonly assistantBetweenToolAndUser: boolean;
+  readonly assistantBetweenToolAndUser?: true;
 }
 
 const OPENAI: ChatDialect = {
+  openAIFields: true,
   instructionsRole: 'developer',
-  maximumOutputField: 'max_completion_tokens',
-  cacheKey: true,
-  strictTools: true,
   outputFormat: true,
   callIds: CHAT_CALL_IDS,
-  pdf: true,
-  refusesMiddleOut: false,
-  assistantBetweenToolAndUser: false,
 };
 
 const COMPATIBLE: ChatDialect = {
+  openAIFields: false,
   instructionsRole: 'system',
-  maximumOutputField: 'max_tokens',
-  cacheKey: false,
-  strictTools: false,
   outputFormat: false,
   callIds: COMPATIBLE_CALL_IDS,
-  pdf: false,
-  refusesMiddleOut: false,
-  assistantBetweenToolAndUser: false,
 };
 
 /** Dialects by the domain of the server, or the name of the built-in provider behind a proxy; all others are plainly compatible. */

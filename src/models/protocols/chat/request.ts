@@ -24,11 +24,11 @@ export function chatRequest(
   options: { readonly provider: string; readonly dialect: ChatDialect; readonly thinking: boolean },
 ): OpenAI.ChatCompletionCreateParamsStreaming {
   const { dialect, ...rules } = options;
-  const { callIds, pdf } = dialect;
-  const sendable = sendableRequest(request.view, { ...rules, callIds, pdf });
+  const { callIds, openAIFields } = dialect;
+  const sendable = sendableRequest(request.view, { ...rules, callIds, pdf: openAIFields });
   const { system, messages } = sendable;
   const tools = sendable.tools.map(({ name, description, schema }): OpenAI.ChatCompletionTool => {
-    const strict = dialect.strictTools ? strictSchema(schema) : null;
+    const strict = openAIFields ? strictSchema(schema) : null;
     const parameters = strict ?? schema;
     return { type: 'function', function: { name, description, parameters, ...(strict && { strict: true }) } };
   });
@@ -38,13 +38,13 @@ export function chatRequest(
     stream_options: { include_usage: true },
     ...chatFields(request),
     ...(dialect.refusesMiddleOut ? { transforms: [] } : {}),
-    ...(dialect.cacheKey ? { prompt_cache_key: request.cacheKey } : {}),
+    ...(openAIFields ? { prompt_cache_key: request.cacheKey } : {}),
     ...(tools.length === 0 ? {} : { tools }),
     messages: [
       ...(system === '' ? [] : [{ role: instructionsRole(request.model, dialect), content: system }]),
       ...toMessages(messages, dialect),
     ],
-    [dialect.maximumOutputField]: request.maximumOutput,
+    [openAIFields ? 'max_completion_tokens' : 'max_tokens']: request.maximumOutput,
   };
 }
 
