@@ -1,5 +1,5 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { setImmediate as turnOfLoop, setTimeout as delay } from 'node:timers/promises';
 import { TOOL_CALL_MARKER } from './child-environment.ts';
 import { systemErrorCode } from '../errors.ts';
 
@@ -77,9 +77,7 @@ export async function findMarkedCalls(): Promise<readonly string[]> {
   return [...new Set((await lookAtProcesses()).marked.map(({ idempotencyKey }) => idempotencyKey))];
 }
 
-const NUL = Buffer.from('\0');
-
-const MARKER = Buffer.from(`\0${TOOL_CALL_MARKER}=`);
+const MARKER = `\0${TOOL_CALL_MARKER}=`;
 
 interface MarkedProcess {
   readonly processId: number;
@@ -92,61 +90,59 @@ interface Look {
   readonly starting: number;
 }
 
-let running: Promise<unknown> = Promise.resolve();
 let next: Promise<Look> | null = null;
 
-/**
- * One look serves all that ask before it begins: for twenty commands that end at once, looks of their own occupied the worker's thread for
- * seconds.
- */
+/** One look serves all that ask before it begins: twenty commands that end at once need no forty. */
 async function lookAtProcesses(): Promise<Look> {
-  next ??= running.then(async () => {
+  next ??= turnOfLoop().then(() => {
     next = null;
-    const look = readProcesses();
-    running = look;
-    return look;
+    return readProcesses();
   });
   return next;
 }
 
-async function readProcesses(): Promise<Look> {
-  const names = await readdir('/proc').catch((): string[] => []);
-  const processes = names.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
-  const looks = await Promise.all(processes.map(lookAtProcess));
+/** Synchronously, for a fifth of the processor time: 265 processes take 4 ms, and 20 ms by the thread pool, which makes four trips for each. */
+function readProcesses(): Look {
+  const processes = namesIn('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  const looks = processes.map(lookAtProcess);
   return {
     marked: looks.filter((look) => typeof look === 'object'),
     starting: looks.filter((look) => look === 'starting').length,
   };
 }
 
-async function lookAtProcess(name: string): Promise<MarkedProcess | 'starting' | 'not marked'> {
-  const directory = `/proc/${name}`;
-  const environment = await readEnvironment(directory);
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function lookAtProcess(name: string): MarkedProcess | 'starting' | 'not marked' {
+  const environment = readEnvironment(`/proc/${name}`);
   if (environment === 'starting') return 'starting';
   const at = environment.indexOf(MARKER);
   if (at < 0) return 'not marked';
   const start = at + MARKER.length;
-  return {
-    processId: Number(name),
-    idempotencyKey: environment.toString('utf8', start, environment.indexOf(0, start)),
-  };
+  return { processId: Number(name), idempotencyKey: environment.slice(start, environment.indexOf('\0', start)) };
 }
 
 /**
  * During `execve`, Linux shows a program with neither environment nor arguments. A process without environment by
  * choice has arguments, and a thread of the kernel or a zombie has no program.
  */
-async function readEnvironment(directory: string): Promise<Buffer | 'starting'> {
+function readEnvironment(directory: string): string {
   try {
     for (let read = 0; read < READS; read += 1) {
-      const environment = await readFile(`${directory}/environ`);
-      if (environment.length > 0) return Buffer.concat([NUL, environment, NUL]);
-      await readlink(`${directory}/exe`);
-      if ((await readFile(`${directory}/cmdline`)).length === 0) return 'starting';
+      const environment = readFileSync(`${directory}/environ`, 'utf8');
+      if (environment.length > 0) return `\0${environment}\0`;
+      readlinkSync(`${directory}/exe`);
+      if (readFileSync(`${directory}/cmdline`, 'utf8').length === 0) return 'starting';
       // The arguments may be those of a program that has started since: its environment is to be read then.
     }
   } catch {
     // Gone meanwhile, or another user's: not ours to end.
   }
-  return NUL;
+  return '';
 }
