@@ -41,6 +41,15 @@ test('an answer that came while the process stood still is read, and its connect
   expect(await answer).toEqual([{ two: 2 }]);
 });
 
+test('queries that follow each other use one connection, so that the others of a burst become idle', async () => {
+  const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 4 });
+  onTestFinished(() => sql.end({ timeout: 0 }));
+  const connectionOf = async () => (await sql`select pg_backend_pid() as pid from pg_sleep(0.05)`)[0]?.['pid'];
+  expect(new Set(await Promise.all(Array.from({ length: 4 }, connectionOf))).size).toBe(4);
+  const one = await connectionOf();
+  for (let query = 0; query < 4; query += 1) expect(await connectionOf()).toBe(one);
+});
+
 /** Ends a transaction's connection from the server's side while the transaction is at some point. */
 async function cutTransaction(
   work: (open: Transaction, cut: () => Promise<void>) => Promise<unknown>,

@@ -204,7 +204,7 @@ function Postgres(a, b) {
     const queue = Queue()
     let gone = null
     const c = open.length
-      ? open.shift()
+      ? open.pop()
       : await new Promise((resolve, reject) => {
         const query = { reserve: resolve, reject }
         closed.length
@@ -372,7 +372,7 @@ function Postgres(a, b) {
       return query.reject(Errors.connection('CONNECTION_ENDED', options, options))
 
     if (open.length)
-      return go(open.shift(), query)
+      return go(open.pop(), query)
 
     if (closed.length)
       return connect(closed.shift(), query)
