@@ -3,9 +3,9 @@ import type { TestSpecification } from 'vitest/node';
 
 /** Files that take longest, in the order of their start: what waits runs beside what computes. */
 const LONG = [
-  'package/package',
   'faults/servers',
   'faults/network',
+  'package/package',
   'workflows/after-each-write',
   'dev/demo/demo',
   'server/pages',

@@ -9,7 +9,7 @@ const SMALL: SoakOptions = {
   ...DEFAULT_OPTIONS,
   kills: 4,
   seed: 7,
-  workers: 3,
+  workers: 2,
   conversations: 3,
   files: 8,
   lines: 80,
