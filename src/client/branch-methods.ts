@@ -24,16 +24,12 @@ export class BranchMethods {
 
   /** All branches of a conversation. */
   list(options: OfConversation): Promise<BranchRow[]> {
-    return this.#context.boundary.call('branches.list', options, () =>
-      listBranches(this.#context.database, options.conversationId),
-    );
+    return listBranches(this.#context.database, options.conversationId);
   }
 
   /** The branch that the next message continues. */
   active(options: OfConversation): Promise<BranchRow> {
-    return this.#context.boundary.call('branches.active', options, () =>
-      readActiveBranch(this.#context.database, options.conversationId),
-    );
+    return readActiveBranch(this.#context.database, options.conversationId);
   }
 
   /**
@@ -43,15 +39,13 @@ export class BranchMethods {
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`
    */
   fork(options: ChangeOfBranch & { readonly entryId: string | null }): Promise<SentMessage> {
-    const { conversationId, entryId, summarize = true } = options ?? {};
-    return this.#context.boundary.call('branches.fork', options, () =>
-      this.#context.sending.send({
-        conversationId,
-        kind: 'fork',
-        target: { entryId, summarizes: summarize },
-        ...idOf(options),
-      }),
-    );
+    const { conversationId, entryId, summarize = true } = options;
+    return this.#context.sending.send({
+      conversationId,
+      kind: 'fork',
+      target: { entryId, summarizes: summarize },
+      ...idOf(options),
+    });
   }
 
   /**
@@ -61,15 +55,13 @@ export class BranchMethods {
    * @throws HoldfastClientError `conversation_busy`, `branch_not_found`
    */
   switch(options: ChangeOfBranch & { readonly branch: number }): Promise<SentMessage> {
-    const { conversationId, branch, summarize = true } = options ?? {};
-    return this.#context.boundary.call('branches.switch', options, () =>
-      this.#context.sending.send({
-        conversationId,
-        kind: 'switch',
-        target: { branch, summarizes: summarize },
-        ...idOf(options),
-      }),
-    );
+    const { conversationId, branch, summarize = true } = options;
+    return this.#context.sending.send({
+      conversationId,
+      kind: 'switch',
+      target: { branch, summarizes: summarize },
+      ...idOf(options),
+    });
   }
 
   /**
@@ -81,7 +73,7 @@ export class BranchMethods {
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`
    */
   regenerate(options: ChangeOfBranch & { readonly entryId?: string }): Promise<SentMessage> {
-    return this.#context.boundary.call('branches.regenerate', options, () => this.#resend(options, (said) => said));
+    return this.#resend(options, (said) => said);
   }
 
   /**
@@ -93,12 +85,10 @@ export class BranchMethods {
    * @throws HoldfastClientError `conversation_busy`, `entry_not_found`, `message_id_reused`, `invalid_argument` (the content is empty)
    */
   edit(options: ChangeOfBranch & { readonly entryId: string; readonly content: MessageContent }): Promise<SentMessage> {
-    return this.#context.boundary.call('branches.edit', options, async () => {
-      const given = messageParts(options.content);
-      return this.#resend(options, (said) =>
-        typeof options.content === 'string' ? inOtherWords(said, options.content) : given,
-      );
-    });
+    const given = messageParts(options.content);
+    return this.#resend(options, (said) =>
+      typeof options.content === 'string' ? inOtherWords(said, options.content) : given,
+    );
   }
 
   async #resend(

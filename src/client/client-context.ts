@@ -28,23 +28,28 @@ export interface ClientContext {
   readonly boundary: Boundary;
 }
 
+type Shape = z.ZodRawShape | z.ZodType;
+
 /** What every method passes: a closed client does nothing, and neither does one with arguments that make no sense. */
 export interface Boundary {
-  check(method: string, argument: unknown, shape: z.ZodRawShape | z.ZodType): void;
   /** Checks, does the work, and throws what a client throws. @throws HoldfastClientError */
-  call<Result>(method: EndpointName, argument: unknown, work: () => Promise<Result>): Promise<Result>;
-  /** The same for a method that has no endpoint, or takes more than its endpoint does. */
-  callWith<Result>(
-    shape: z.ZodRawShape | z.ZodType,
-    method: string,
-    argument: unknown,
-    work: () => Promise<Result>,
-  ): Promise<Result>;
+  call<Result>(method: string, argument: unknown, shape: Shape, work: () => Promise<Result>): Promise<Result>;
+  /**
+   * The methods of a group, each called by way of the boundary.
+   * @param shapes of methods that have no endpoint, or take more than theirs
+   */
+  guard<Methods extends object>(group: string, methods: Methods, shapes?: Readonly<Record<string, Shape>>): Methods;
   close(): void;
 }
 
 /** What the caller's own function threw: it comes back as it is. */
 export class ThrownByCaller extends Error {}
+
+const AsyncGeneratorFunction = async function* none() {}.constructor;
+
+function isEndpointName(name: string): name is EndpointName {
+  return Object.hasOwn(ENDPOINTS, name);
+}
 
 const schemas = new WeakMap<z.ZodRawShape, z.ZodType>();
 
@@ -57,11 +62,11 @@ function schemaOf(shape: z.ZodRawShape): z.ZodType {
 
 export function createBoundary(): Boundary {
   let isClosed = false;
-  const check: Boundary['check'] = (method, argument, shape) => {
+  const check = (method: string, argument: unknown, shape: Shape): void => {
     if (isClosed) throw clientClosed();
     checkArguments(method, shape instanceof z.ZodType ? shape : schemaOf(shape), argument);
   };
-  const callWith: Boundary['callWith'] = async (shape, method, argument, work) => {
+  const call: Boundary['call'] = async (method, argument, shape, work) => {
     check(method, argument, shape);
     try {
       return await work();
@@ -70,9 +75,23 @@ export function createBoundary(): Boundary {
     }
   };
   return {
-    check,
-    callWith,
-    call: (method, argument, work) => callWith(ENDPOINTS[method].arguments, method, argument, work),
+    call,
+    guard: (group, methods, shapes = {}) =>
+      new Proxy(methods, {
+        get(target, name) {
+          const method: unknown = Reflect.get(target, name);
+          if (typeof method !== 'function') return method;
+          const full = `${group}.${String(name)}`;
+          const shape = shapes[String(name)] ?? (isEndpointName(full) ? ENDPOINTS[full].arguments : {});
+          // It yields, so it cannot be awaited here; what it throws is a client's error already.
+          if (method instanceof AsyncGeneratorFunction)
+            return async function* checked(argument: unknown) {
+              check(full, argument, shape);
+              yield* method.call(target, argument);
+            };
+          return (argument: unknown = {}) => call(full, argument, shape, () => method.call(target, argument));
+        },
+      }),
     close: () => {
       isClosed = true;
     },

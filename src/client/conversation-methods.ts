@@ -41,6 +41,31 @@ import { watchConversation } from './watch.ts';
 
 const MOST_LISTED = 500;
 
+/** Of methods that have no endpoint, or take more than theirs. */
+export const CONVERSATION_SHAPES = {
+  send: { ...ENDPOINTS['conversation.send'].arguments, output: givenForm.optional() },
+  watch: {
+    ...ofConversation,
+    afterSequence: whole(0).optional(),
+    liveText: flag.optional(),
+    signal: signal.optional(),
+  },
+  outcome: {
+    ...ENDPOINTS['conversation.outcome'].arguments,
+    output: z.instanceof(z.ZodType).optional(),
+    signal: signal.optional(),
+  },
+  export: { ...ofConversation, write: work },
+  import: {
+    ...conversationChoices,
+    ownIds: flag.optional(),
+    memoriesOf: z.object({ workspace: absolutePath.optional(), user: userName.optional() }).optional(),
+    lines: z.custom((value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value, {
+      error: 'must be an AsyncIterable',
+    }),
+  },
+};
+
 /** Sends messages and commands, reads the state, exports, imports and deletes. */
 export class ConversationMethods {
   readonly #context: ClientContext;
@@ -57,22 +82,19 @@ export class ConversationMethods {
    * @param options.output the form of the answer, as in `holdfast.start`; not for a message that steers
    * @throws HoldfastClientError `message_id_reused`, `too_many_waiting`, `namespace_differs`
    */
-  send(
+  async send(
     options: ToSend & {
       readonly content: MessageContent;
       readonly mode?: 'steer' | 'queue';
       readonly output?: GivenForm;
     },
   ): Promise<SentMessage> {
-    const { boundary, database, sending } = this.#context;
-    const shape = { ...ENDPOINTS['conversation.send'].arguments, output: givenForm.optional() };
-    return boundary.callWith(shape, 'conversation.send', options, async () => {
-      const { conversationId, messageId: id, output: form, mode = form === undefined ? 'steer' : 'queue' } = options;
-      if (form !== undefined && mode === 'steer') throw steersWithForm();
-      await describeConversation(database, conversationId);
-      const message = { conversationId, kind: 'message', mode, content: messageParts(options.content) } as const;
-      return sending.send({ ...message, ...definedOf({ id, output: form && schemaOf(form) }) });
-    });
+    const { database, sending } = this.#context;
+    const { conversationId, messageId: id, output: form, mode = form === undefined ? 'steer' : 'queue' } = options;
+    if (form !== undefined && mode === 'steer') throw steersWithForm();
+    await describeConversation(database, conversationId);
+    const message = { conversationId, kind: 'message', mode, content: messageParts(options.content) } as const;
+    return sending.send({ ...message, ...definedOf({ id, output: form && schemaOf(form) }) });
   }
 
   /**
@@ -80,23 +102,19 @@ export class ConversationMethods {
    * @param options.rule one rule
    */
   async pin(options: ToSend & { readonly rule: string }): Promise<SentMessage> {
-    this.#context.boundary.check('conversation.pin', options, ENDPOINTS['conversation.pin'].arguments);
     return this.send({ ...options, content: pinLine(options.rule) });
   }
 
   /** Sends `/unpin <number>`, which ends a pinned rule. @param options.pin from 1, in the order of `pins` */
   async unpin(options: ToSend & { readonly pin: number }): Promise<SentMessage> {
-    this.#context.boundary.check('conversation.unpin', options, ENDPOINTS['conversation.unpin'].arguments);
     return this.send({ ...options, content: unpinLine(options.pin) });
   }
 
   /** Rules that are pinned on the active branch, in the order of their numbers. */
-  pins(options: OfConversation): Promise<readonly string[]> {
-    const { boundary, database } = this.#context;
-    return boundary.call('conversation.pins', options, async () => {
-      await describeConversation(database, options.conversationId);
-      return readPins(database, options.conversationId);
-    });
+  async pins(options: OfConversation): Promise<readonly string[]> {
+    const { database } = this.#context;
+    await describeConversation(database, options.conversationId);
+    return readPins(database, options.conversationId);
   }
 
   /** Ends the running turn. What finished is kept, and the next message continues the conversation. */
@@ -112,13 +130,11 @@ export class ConversationMethods {
     return this.#command('compact', options);
   }
 
-  #command(kind: 'stop' | 'compact', options: ToSend & { readonly focus?: string }): Promise<SentMessage> {
-    const { boundary, database, sending } = this.#context;
-    return boundary.call(`conversation.${kind}`, options, async () => {
-      const { conversationId, messageId: id, focus } = options;
-      await describeConversation(database, conversationId);
-      return sending.send({ conversationId, kind, ...definedOf({ id, focus }) });
-    });
+  async #command(kind: 'stop' | 'compact', options: ToSend & { readonly focus?: string }): Promise<SentMessage> {
+    const { database, sending } = this.#context;
+    const { conversationId, messageId: id, focus } = options;
+    await describeConversation(database, conversationId);
+    return sending.send({ conversationId, kind, ...definedOf({ id, focus }) });
   }
 
   /**
@@ -129,19 +145,15 @@ export class ConversationMethods {
    *   earlier resume waits for a worker), `conversation_busy`
    */
   resume(options: ToSend & { readonly raise?: Partial<ConversationCounts> }): Promise<SentMessage> {
-    const { boundary, sending } = this.#context;
-    return boundary.call('conversation.resume', options, async () => {
-      const { conversationId, raise = {}, messageId } = options;
-      checkRaise(raise);
-      return sending.send({ conversationId, kind: 'resume', raise, ...definedOf({ id: messageId }) });
-    });
+    const { sending } = this.#context;
+    const { conversationId, raise = {}, messageId } = options;
+    checkRaise(raise);
+    return sending.send({ conversationId, kind: 'resume', raise, ...definedOf({ id: messageId }) });
   }
 
   /** State, newest turn, waiting calls and counts. */
   get(options: OfConversation): Promise<Conversation> {
-    return this.#context.boundary.call('conversation.get', options, () =>
-      describeConversation(this.#context.database, options.conversationId),
-    );
+    return describeConversation(this.#context.database, options.conversationId);
   }
 
   /**
@@ -161,12 +173,10 @@ export class ConversationMethods {
       readonly since?: string;
     } = {},
   ): Promise<Page<Conversation>> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('conversation.list', options, () => {
-      const { limit = 50, before: beforeId, state, agent, since } = options;
-      const page = { tenant, limit: Math.min(limit, MOST_LISTED), ...definedOf({ beforeId, state, agent, since }) };
-      return describeConversations(database, page);
-    });
+    const { database, tenant } = this.#context;
+    const { limit = 50, before: beforeId, state, agent, since } = options;
+    const page = { tenant, limit: Math.min(limit, MOST_LISTED), ...definedOf({ beforeId, state, agent, since }) };
+    return describeConversations(database, page);
   }
 
   /**
@@ -174,13 +184,7 @@ export class ConversationMethods {
    * @throws HoldfastClientError `conversation_not_found`, `database_unreachable`
    */
   async *watch(options: WatchOptions): AsyncGenerator<WatchUpdate> {
-    const { boundary, database, listeners } = this.#context;
-    boundary.check('conversation.watch', options, {
-      ...ofConversation,
-      afterSequence: whole(0).optional(),
-      liveText: flag.optional(),
-      signal: signal.optional(),
-    });
+    const { database, listeners } = this.#context;
     yield* watchConversation(database, listeners, options);
   }
 
@@ -193,7 +197,7 @@ export class ConversationMethods {
    * @throws HoldfastClientError `timeout`, `conversation_not_found`, `invalid_argument` (no such message); the reason of a signal that
    * aborted
    */
-  outcome<Output = unknown>(
+  async outcome<Output = unknown>(
     options: OfConversation & {
       readonly messageId: string;
       readonly output?: z.ZodType<Output>;
@@ -201,16 +205,9 @@ export class ConversationMethods {
       readonly signal?: AbortSignal;
     },
   ): Promise<EndedTurn<Output> | ServedCommand> {
-    const { boundary, database, listeners } = this.#context;
-    const shape = {
-      ...ENDPOINTS['conversation.outcome'].arguments,
-      output: z.instanceof(z.ZodType).optional(),
-      signal: signal.optional(),
-    };
-    return boundary.callWith(shape, 'conversation.outcome', options, async () => {
-      const ended = await waitForEndedTurn(database, listeners, options);
-      return ended === 'served' ? SERVED_COMMAND : describeEndedTurn(database, ended, options.output);
-    });
+    const { database, listeners } = this.#context;
+    const ended = await waitForEndedTurn(database, listeners, options);
+    return ended === 'served' ? SERVED_COMMAND : describeEndedTurn(database, ended, options.output);
   }
 
   /**
@@ -218,18 +215,15 @@ export class ConversationMethods {
    * @param options.write takes one line. It is awaited; an error that it throws ends the export and is thrown again
    * @throws HoldfastClientError `conversation_not_found`, `conversation_busy` (also while a message waits)
    */
-  export(options: OfConversation & { readonly write: (line: string) => Promise<void> | void }): Promise<void> {
-    const shape = { ...ofConversation, write: work };
-    return this.#context.boundary.callWith(shape, 'conversation.export', options, async () => {
-      const { exportConversation } = await import('../store/transfer/export-conversation.ts');
-      await exportConversation(this.#context.database, options.conversationId, async (line) => {
-        try {
-          await options.write(line);
-        } catch (error) {
-          // A full disk of the caller is no silent Postgres.
-          throw new ThrownByCaller('the function that writes threw', { cause: error });
-        }
-      });
+  async export(options: OfConversation & { readonly write: (line: string) => Promise<void> | void }): Promise<void> {
+    const { exportConversation } = await import('../store/transfer/export-conversation.ts');
+    await exportConversation(this.#context.database, options.conversationId, async (line) => {
+      try {
+        await options.write(line);
+      } catch (error) {
+        // A full disk of the caller is no silent Postgres.
+        throw new ThrownByCaller('the function that writes threw', { cause: error });
+      }
     });
   }
 
@@ -243,36 +237,26 @@ export class ConversationMethods {
    *   Ids inside texts stay. Default: false
    * @throws HoldfastClientError `conversation_exists`, `conversation_file_invalid`
    */
-  import(
+  async import(
     options: ConversationChoices & {
       readonly lines: AsyncIterable<string>;
       readonly memoriesOf?: { readonly workspace?: string; readonly user?: string };
       readonly ownIds?: boolean;
     },
   ): Promise<ImportedConversation> {
-    const { boundary, database, tenant, taskQueue } = this.#context;
-    const shape = {
-      ...conversationChoices,
-      ownIds: flag.optional(),
-      memoriesOf: z.object({ workspace: absolutePath.optional(), user: userName.optional() }).optional(),
-      lines: z.custom((value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value, {
-        error: 'must be an AsyncIterable',
-      }),
+    const { database, tenant, taskQueue } = this.#context;
+    // Loaded late, as the export and the audit: they bring more than all other methods.
+    const { importExportedConversation } = await import('../store/transfer/import-file.ts');
+    const { lines, ownIds = false, agent = 'default', model = null, preset = null } = options;
+    const { workspace = null, user = null } = options;
+    const memoryScopes = {
+      agent,
+      workspace: workspace ?? options.memoriesOf?.workspace ?? null,
+      user: user ?? options.memoriesOf?.user ?? null,
     };
-    return boundary.callWith(shape, 'conversation.import', options, async () => {
-      // Loaded late, as the export and the audit: they bring more than all other methods.
-      const { importExportedConversation } = await import('../store/transfer/import-file.ts');
-      const { lines, ownIds = false, agent = 'default', model = null, preset = null } = options;
-      const { workspace = null, user = null } = options;
-      const memoryScopes = {
-        agent,
-        workspace: workspace ?? options.memoriesOf?.workspace ?? null,
-        user: user ?? options.memoriesOf?.user ?? null,
-      };
-      const settings = { model, preset, workspace, user };
-      const request = { lines, agent, tenant, taskQueue, settings, memoryScopes, ownIds };
-      return importExportedConversation(database, request);
-    });
+    const settings = { model, preset, workspace, user };
+    const request = { lines, agent, tenant, taskQueue, settings, memoryScopes, ownIds };
+    return importExportedConversation(database, request);
   }
 
   /**
@@ -280,13 +264,11 @@ export class ConversationMethods {
    * @returns the runs whose histories Temporal still keeps
    * @throws HoldfastClientError `conversation_not_found`, `conversation_busy`
    */
-  delete(options: OfConversation): Promise<readonly WorkflowRun[]> {
-    const { boundary, database } = this.#context;
-    return boundary.call('conversation.delete', options, async () => {
-      const { runs, isRungFor } = await deleteConversation(database, options.conversationId);
-      const workflowId = turnWorkflowId(options.conversationId);
-      const isNamed = runs.some((run) => run.workflowId === workflowId);
-      return isNamed || !isRungFor ? runs : [...runs, { workflowId, runId: null }];
-    });
+  async delete(options: OfConversation): Promise<readonly WorkflowRun[]> {
+    const { database } = this.#context;
+    const { runs, isRungFor } = await deleteConversation(database, options.conversationId);
+    const workflowId = turnWorkflowId(options.conversationId);
+    const isNamed = runs.some((run) => run.workflowId === workflowId);
+    return isNamed || !isRungFor ? runs : [...runs, { workflowId, runId: null }];
   }
 }

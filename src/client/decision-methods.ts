@@ -49,28 +49,24 @@ export class DecisionMethods {
    * `decision_id_reused`, `invalid_argument`
    */
   approve(options: ApprovalOptions): Promise<SentDecision> {
-    return this.#judge('approve', options, 'approved');
+    return this.#judge(options, 'approved');
   }
 
   /** Refuses a waiting tool call; the model reads the reason. @throws as `decisions.approve` */
   deny(options: ApprovalOptions): Promise<SentDecision> {
-    return this.#judge('deny', options, 'denied');
+    return this.#judge(options, 'denied');
   }
 
-  #judge(method: 'approve' | 'deny', options: ApprovalOptions, state: 'approved' | 'denied'): Promise<SentDecision> {
-    return this.#context.boundary.call(`decisions.${method}`, options, () => {
-      const { for: scope = 'call', reason = null } = options;
-      return this.#send(options, { kind: 'approval', state, scope, text: reason });
-    });
+  #judge(options: ApprovalOptions, state: 'approved' | 'denied'): Promise<SentDecision> {
+    const { for: scope = 'call', reason = null } = options;
+    return this.#send(options, { kind: 'approval', state, scope, text: reason });
   }
 
   /** Answers a question that the model asked with `ask_user`. @param options.text the answer @throws as `decisions.approve` */
-  answer(options: DecisionOptions & { readonly text: string }): Promise<SentDecision> {
-    return this.#context.boundary.call('decisions.answer', options, async () => {
-      if (options.text.trim() === '')
-        throw new HoldfastClientError('invalid_argument', 'the answer is empty: say something');
-      return this.#send(options, { kind: 'question', state: 'answered', scope: 'call', text: options.text });
-    });
+  async answer(options: DecisionOptions & { readonly text: string }): Promise<SentDecision> {
+    if (options.text.trim() === '')
+      throw new HoldfastClientError('invalid_argument', 'the answer is empty: say something');
+    return this.#send(options, { kind: 'question', state: 'answered', scope: 'call', text: options.text });
   }
 
   /**
@@ -78,13 +74,13 @@ export class DecisionMethods {
    * @param options.limit at most 500. Default: 100
    * @param options.after the last call of the page before, as `<conversationId>/<call>`
    */
-  listWaiting(options: { readonly limit?: number; readonly after?: string } = {}): Promise<Page<WaitingCallOfTenant>> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('decisions.listWaiting', options, async () => {
-      const limit = Math.min(options.limit ?? 100, MOST_LISTED);
-      const after = options.after === undefined ? {} : { after: parseCursor(options.after) };
-      return pageOf(await listDecisionsOfTenant(database, { tenant, limit: limit + 1, ...after }), limit);
-    });
+  async listWaiting(
+    options: { readonly limit?: number; readonly after?: string } = {},
+  ): Promise<Page<WaitingCallOfTenant>> {
+    const { database, tenant } = this.#context;
+    const limit = Math.min(options.limit ?? 100, MOST_LISTED);
+    const after = options.after === undefined ? {} : { after: parseCursor(options.after) };
+    return pageOf(await listDecisionsOfTenant(database, { tenant, limit: limit + 1, ...after }), limit);
   }
 
   /**
@@ -92,19 +88,17 @@ export class DecisionMethods {
    * @param options.limit at most 500. Default: 100
    * @param options.before the last call of the page before, as `<conversationId>/<call>`
    */
-  listMade(options: { readonly limit?: number; readonly before?: string } = {}): Promise<Page<DecidedCall>> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('decisions.listMade', options, async () => {
-      const limit = Math.min(options.limit ?? 100, MOST_LISTED);
-      const before = options.before === undefined ? {} : { before: parseCursor(options.before) };
-      return pageOf(await listMadeDecisions(database, { tenant, limit: limit + 1, ...before }), limit);
-    });
+  async listMade(options: { readonly limit?: number; readonly before?: string } = {}): Promise<Page<DecidedCall>> {
+    const { database, tenant } = this.#context;
+    const limit = Math.min(options.limit ?? 100, MOST_LISTED);
+    const before = options.before === undefined ? {} : { before: parseCursor(options.before) };
+    return pageOf(await listMadeDecisions(database, { tenant, limit: limit + 1, ...before }), limit);
   }
 
   /** Decisions that were made for all turns of an agent. */
   listStanding(): Promise<StandingApproval[]> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('decisions.listStanding', {}, () => listStandingDecisions(database, tenant));
+    const { database, tenant } = this.#context;
+    return listStandingDecisions(database, tenant);
   }
 
   /**
@@ -114,8 +108,8 @@ export class DecisionMethods {
    * @throws HoldfastClientError `decision_not_found`
    */
   endStanding(options: { readonly agent: string; readonly rule: string }): Promise<void> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('decisions.endStanding', options, () => endStandingDecision(database, { ...options, tenant }));
+    const { database, tenant } = this.#context;
+    return endStandingDecision(database, { ...options, tenant });
   }
 
   async #send(

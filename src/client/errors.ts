@@ -189,31 +189,8 @@ const TLS =
   /^(?:SSL_NOT_SUPPORTED|ERR_(?:TLS|SSL|OSSL)_\w+|CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|HOSTNAME_MISMATCH)$/u;
 
 function fromStore(error: StoreError): HoldfastClientError {
-  switch (error.code) {
-    case 'message_id_reused':
-    case 'decision_not_found':
-    case 'decision_ambiguous':
-    case 'decision_stale':
-    case 'decision_id_reused':
-    case 'conversation_not_found':
-    case 'entry_not_found':
-    case 'branch_not_found':
-    case 'conversation_busy':
-    case 'conversation_exists':
-    case 'conversation_file_invalid':
-    case 'model_call_not_found':
-    case 'nothing_to_resume':
-    case 'limit_not_raised':
-    case 'resume_waiting':
-    case 'too_many_waiting':
-    case 'namespace_differs':
-    case 'database_pooled':
-      return new HoldfastClientError(error.code, error.message, { cause: error });
-    case 'database_behind':
-    case 'database_differs':
-    case 'database_unsupported':
-      return new HoldfastClientError('database_schema', error.message, { cause: error });
-    default:
-      return new HoldfastClientError('invalid_argument', error.message, { cause: error });
-  }
+  const { code, message } = error;
+  if (isClientErrorCode(code)) return new HoldfastClientError(code, message, { cause: error });
+  const isOfSchema = code === 'database_behind' || code === 'database_differs' || code === 'database_unsupported';
+  return new HoldfastClientError(isOfSchema ? 'database_schema' : 'invalid_argument', message, { cause: error });
 }

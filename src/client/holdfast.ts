@@ -6,13 +6,13 @@ import { conversationChoices, uuid } from './arguments.ts';
 import type { ConversationChoices, MessageContent } from './arguments.ts';
 import { BranchMethods } from './branch-methods.ts';
 import type { ClientContext } from './client-context.ts';
-import { ConversationMethods } from './conversation-methods.ts';
+import { CONVERSATION_SHAPES, ConversationMethods } from './conversation-methods.ts';
 import { DecisionMethods } from './decision-methods.ts';
-import { KeyMethods } from './keys.ts';
+import { KEY_SHAPES, KeyMethods } from './keys.ts';
 import { LogMethods } from './log-methods.ts';
-import { MemoryMethods } from './memory-methods.ts';
+import { MEMORY_SHAPES, MemoryMethods } from './memory-methods.ts';
 import { messageParts } from './sending/message-parts.ts';
-import { ModelMethods } from './model-methods.ts';
+import { MODEL_SHAPES, ModelMethods } from './model-methods.ts';
 import { WebhookMethods } from './webhook-methods.ts';
 import { openConversation, taskOf } from './task.ts';
 import type { OpenConversation, Task } from './task.ts';
@@ -52,14 +52,15 @@ export class Holdfast {
   constructor(context: ClientContext, disconnect: () => Promise<void>) {
     this.#context = context;
     this.#disconnect = disconnect;
-    this.log = new LogMethods(context);
-    this.conversation = new ConversationMethods(context);
-    this.branches = new BranchMethods(context);
-    this.memory = new MemoryMethods(context);
-    this.decisions = new DecisionMethods(context);
-    this.models = new ModelMethods(context);
-    this.keys = new KeyMethods(context);
-    this.webhooks = new WebhookMethods(context);
+    const { boundary } = context;
+    this.log = boundary.guard('log', new LogMethods(context));
+    this.conversation = boundary.guard('conversation', new ConversationMethods(context), CONVERSATION_SHAPES);
+    this.branches = boundary.guard('branches', new BranchMethods(context));
+    this.memory = boundary.guard('memory', new MemoryMethods(context), MEMORY_SHAPES);
+    this.decisions = boundary.guard('decisions', new DecisionMethods(context));
+    this.models = boundary.guard('models', new ModelMethods(context), MODEL_SHAPES);
+    this.keys = boundary.guard('keys', new KeyMethods(context), KEY_SHAPES);
+    this.webhooks = boundary.guard('webhooks', new WebhookMethods(context));
   }
 
   /**
@@ -71,7 +72,7 @@ export class Holdfast {
     const { output: form } = options;
     const own = { conversationId: uuid.optional(), output: givenForm.optional() };
     const shape = { ...ENDPOINTS.start.arguments, ...conversationChoices, ...own };
-    return this.#context.boundary.callWith(shape, 'start', { task, ...options }, async () => {
+    return this.#context.boundary.call('start', { task, ...options }, shape, async () => {
       const { agent = 'default', model = null, preset = null, workspace = null, user = null } = options;
       const { startKey, conversationId } = options;
       const sent = await this.#context.sending.start({

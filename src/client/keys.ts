@@ -14,15 +14,18 @@ export function hashKey(key: string): Uint8Array {
 }
 
 const limit = z.number({ error: 'must be a number' }).positive({ error: 'must be more than 0' }).optional();
-const toCreate = {
-  name: named,
-  tenant: named.optional(),
-  scopes: z
-    .array(oneOf(...SCOPES), { error: 'must be a list' })
-    .min(1, { error: 'must name a scope' })
-    .optional(),
-  expiresAt: time.optional(),
-  limits: z.object({ requestsPerMinute: limit, openTurns: limit, costPerDay: limit }).optional(),
+export const KEY_SHAPES = {
+  revoke: { keyId: text },
+  create: {
+    name: named,
+    tenant: named.optional(),
+    scopes: z
+      .array(oneOf(...SCOPES), { error: 'must be a list' })
+      .min(1, { error: 'must name a scope' })
+      .optional(),
+    expiresAt: time.optional(),
+    limits: z.object({ requestsPerMinute: limit, openTurns: limit, costPerDay: limit }).optional(),
+  },
 };
 
 /** Keys of the HTTP API, of all tenants. */
@@ -41,26 +44,24 @@ export class KeyMethods {
    * @param options.expiresAt ISO time. Default: never
    * @param options.limits of requests, open turns and cost. Default: none
    */
-  create(options: {
+  async create(options: {
     readonly name: string;
     readonly tenant?: string;
     readonly scopes?: readonly Scope[];
     readonly expiresAt?: string;
     readonly limits?: Partial<KeyLimits>;
   }): Promise<ApiKey & { readonly key: string }> {
-    const { boundary, database, tenant: own } = this.#context;
-    return boundary.callWith(toCreate, 'keys.create', options, async () => {
-      const { name, tenant = own, scopes = ['read', 'write', 'decide'], expiresAt = null } = options;
-      const limits = { requestsPerMinute: null, openTurns: null, costPerDay: null, ...options.limits };
-      const key = `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}`;
-      const made = await insertApiKey(database, hashKey(key), { tenant, name, scopes, expiresAt, limits });
-      return { ...made, key };
-    });
+    const { database, tenant: own } = this.#context;
+    const { name, tenant = own, scopes = ['read', 'write', 'decide'], expiresAt = null } = options;
+    const limits = { requestsPerMinute: null, openTurns: null, costPerDay: null, ...options.limits };
+    const key = `${PREFIX}${randomBytes(KEY_BYTES).toString('base64url')}`;
+    const made = await insertApiKey(database, hashKey(key), { tenant, name, scopes, expiresAt, limits });
+    return { ...made, key };
   }
 
   /** All keys, newest first, revoked and expired ones too. */
   list(): Promise<ApiKey[]> {
-    return this.#context.boundary.callWith({}, 'keys.list', {}, () => listApiKeys(this.#context.database));
+    return listApiKeys(this.#context.database);
   }
 
   /**
@@ -69,8 +70,6 @@ export class KeyMethods {
    * @returns whether it existed
    */
   revoke(options: { readonly keyId: string }): Promise<boolean> {
-    return this.#context.boundary.callWith({ keyId: text }, 'keys.revoke', options, () =>
-      revokeApiKey(this.#context.database, options.keyId),
-    );
+    return revokeApiKey(this.#context.database, options.keyId);
   }
 }

@@ -40,9 +40,7 @@ export class LogMethods {
    * @throws HoldfastClientError `conversation_not_found`
    */
   entries(options: EntryRange): Promise<Page<ListedEntry>> {
-    return this.#context.boundary.call('log.entries', options, () =>
-      listConversationEntries(this.#context.database, options),
-    );
+    return listConversationEntries(this.#context.database, options);
   }
 
   /**
@@ -51,11 +49,9 @@ export class LogMethods {
    * @param options.count entries before it, and as many after it
    * @throws HoldfastClientError `entry_not_found`
    */
-  around(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]> {
-    const { boundary, database } = this.#context;
-    return boundary.call('log.around', options, async () =>
-      withLateResults(database, await listEntriesAround(database, options.entryId, options.count)),
-    );
+  async around(options: { readonly entryId: string; readonly count: number }): Promise<ListedEntry[]> {
+    const { database } = this.#context;
+    return withLateResults(database, await listEntriesAround(database, options.entryId, options.count));
   }
 
   /**
@@ -64,23 +60,19 @@ export class LogMethods {
    * @throws HoldfastClientError `entry_not_found`
    */
   open(options: { readonly entryId: string }): Promise<OpenedEntry> {
-    return this.#context.boundary.call('log.open', options, () =>
-      openStoredEntry(this.#context.database, options.entryId),
-    );
+    return openStoredEntry(this.#context.database, options.entryId);
   }
 
   /**
    * Counts the entries of the active branch.
    * @param options.beforeSequence counts only entries before this one
    */
-  count(options: OfConversation & { readonly beforeSequence?: number }): Promise<number> {
-    const { boundary, database } = this.#context;
-    return boundary.call('log.count', options, async () => {
-      const { conversationId, beforeSequence: before } = options;
-      const count = await countEntries(database, { conversationId, ...definedOf({ before }) });
-      if (count === 0) await requireConversation(database, conversationId);
-      return count;
-    });
+  async count(options: OfConversation & { readonly beforeSequence?: number }): Promise<number> {
+    const { database } = this.#context;
+    const { conversationId, beforeSequence: before } = options;
+    const count = await countEntries(database, { conversationId, ...definedOf({ before }) });
+    if (count === 0) await requireConversation(database, conversationId);
+    return count;
   }
 
   /**
@@ -88,29 +80,23 @@ export class LogMethods {
    * @param options.sequence its number in the conversation, from 1
    * @throws HoldfastClientError `entry_not_found`
    */
-  findEntryId(options: OfConversation & { readonly sequence: number }): Promise<string> {
-    const { boundary, database } = this.#context;
-    return boundary.call('log.findEntryId', options, async () => {
-      const { conversationId, sequence } = options;
-      const id = await findEntryId(database, conversationId, sequence);
-      if (id !== null) return id;
-      await requireConversation(database, conversationId);
-      throw new HoldfastClientError('entry_not_found', `conversation ${conversationId} has no entry ${sequence}`);
-    });
+  async findEntryId(options: OfConversation & { readonly sequence: number }): Promise<string> {
+    const { database } = this.#context;
+    const { conversationId, sequence } = options;
+    const id = await findEntryId(database, conversationId, sequence);
+    if (id !== null) return id;
+    await requireConversation(database, conversationId);
+    throw new HoldfastClientError('entry_not_found', `conversation ${conversationId} has no entry ${sequence}`);
   }
 
   /** Committed compactions with their summaries, oldest first. */
   summaries(options: OfConversation): Promise<StoredSummary[]> {
-    return this.#context.boundary.call('log.summaries', options, () =>
-      listStoredSummaries(this.#context.database, options),
-    );
+    return listStoredSummaries(this.#context.database, options);
   }
 
   /** Summaries whose text matches, oldest first. @param options.query as in `memory.search` */
   searchSummaries(options: OfConversation & { readonly query: string }): Promise<StoredSummary[]> {
-    return this.#context.boundary.call('log.searchSummaries', options, () =>
-      listStoredSummaries(this.#context.database, options),
-    );
+    return listStoredSummaries(this.#context.database, options);
   }
 
   /**
@@ -119,22 +105,18 @@ export class LogMethods {
    * @param options.newer generation of the newer one. Default: the one that is in force
    * @throws HoldfastClientError `invalid_argument` if there are no two such summaries
    */
-  summaryDifference(
+  async summaryDifference(
     options: OfConversation & { readonly older?: number; readonly newer?: number },
   ): Promise<SummaryDifference> {
-    const { boundary, database } = this.#context;
-    return boundary.call('log.summaryDifference', options, async () => {
-      const { differenceOf } = await import('./summary-difference.ts');
-      return differenceOf(await listStoredSummaries(database, options), options);
-    });
+    const { database } = this.#context;
+    const { differenceOf } = await import('./summary-difference.ts');
+    return differenceOf(await listStoredSummaries(database, options), options);
   }
 
   /** For each compaction, oldest first: the entries that its summary covers, and the entries that it shows shorter. */
-  lineage(options: OfConversation): Promise<CompactionLineage[]> {
-    const { boundary, database } = this.#context;
-    return boundary.call('log.lineage', options, async () =>
-      knownConversation(database, options.conversationId, await readLineage(database, options.conversationId)),
-    );
+  async lineage(options: OfConversation): Promise<CompactionLineage[]> {
+    const { database } = this.#context;
+    return knownConversation(database, options.conversationId, await readLineage(database, options.conversationId));
   }
 
   /**
@@ -143,15 +125,15 @@ export class LogMethods {
    * @param options.limit how many facts recall is asked for. Default: 50
    * @throws HoldfastClientError `entry_not_found` for a compaction that the conversation does not have
    */
-  audit(options: OfConversation & { readonly compactionId?: string; readonly limit?: number }): Promise<SummaryAudit> {
-    const { boundary, database } = this.#context;
-    return boundary.call('log.audit', options, async () => {
-      const { conversationId, compactionId, limit = 50 } = options;
-      // Of one that is not there nothing would be hidden.
-      await requireConversation(database, conversationId);
-      const { auditSummaries } = await import('../verify/audit/audit-summaries.ts');
-      return auditSummaries(database, conversationId, { limit, ...definedOf({ compactionId }) });
-    });
+  async audit(
+    options: OfConversation & { readonly compactionId?: string; readonly limit?: number },
+  ): Promise<SummaryAudit> {
+    const { database } = this.#context;
+    const { conversationId, compactionId, limit = 50 } = options;
+    // Of one that is not there nothing would be hidden.
+    await requireConversation(database, conversationId);
+    const { auditSummaries } = await import('../verify/audit/audit-summaries.ts');
+    return auditSummaries(database, conversationId, { limit, ...definedOf({ compactionId }) });
   }
 
   /**
@@ -160,32 +142,28 @@ export class LogMethods {
    * @param options.beforeSequence only events before this one
    * @param options.limit how many. Default: 500
    */
-  events(
+  async events(
     options: OfConversation & {
       readonly kinds?: readonly string[];
       readonly beforeSequence?: number;
       readonly limit?: number;
     },
   ): Promise<Page<TimelineEvent>> {
-    const { boundary, database } = this.#context;
-    return boundary.call('log.events', options, async () => {
-      const { limit = 500, beforeSequence: before, ...of } = options;
-      const read = await listNewestEvents(database, { ...of, ...definedOf({ before }), limit: limit + 1 });
-      await knownConversation(database, options.conversationId, read);
-      return pageOf(read.map(timelineEvent), limit, 'last');
-    });
+    const { database } = this.#context;
+    const { limit = 500, beforeSequence: before, ...of } = options;
+    const read = await listNewestEvents(database, { ...of, ...definedOf({ before }), limit: limit + 1 });
+    await knownConversation(database, options.conversationId, read);
+    return pageOf(read.map(timelineEvent), limit, 'last');
   }
 
   /** What fills the window of the next call, in tokens. */
   context(options: OfConversation): Promise<ContextReport> {
-    return this.#context.boundary.call('log.context', options, () =>
-      describeContext(this.#context.database, options.conversationId),
-    );
+    return describeContext(this.#context.database, options.conversationId);
   }
 
   /** The request of a past model call, rebuilt. Without `turn`, `callNumber` and `attempt`: of the newest call. */
   view(options: OfConversation & ModelCallAddress): Promise<PastView> {
-    return this.#context.boundary.call('log.view', options, () => rebuildView(this.#context.database, options));
+    return rebuildView(this.#context.database, options);
   }
 
   /**
@@ -194,6 +172,6 @@ export class LogMethods {
    * @param options.limit how many. Default: 100
    */
   modelCalls(options: OfConversation & { readonly before?: string; readonly limit?: number }): Promise<Page<PastCall>> {
-    return this.#context.boundary.call('log.modelCalls', options, () => listPastCalls(this.#context.database, options));
+    return listPastCalls(this.#context.database, options);
   }
 }

@@ -17,11 +17,15 @@ import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 
 const MOST_MEMORIES = 500;
-const search = z
-  .object(ENDPOINTS['memory.search'].arguments)
-  .refine(({ conversationId, agent }) => (conversationId === undefined) !== (agent === undefined), {
-    error: 'must name a conversationId or an agent, and not both',
-  });
+
+export const MEMORY_SHAPES = {
+  search: z
+    .object(ENDPOINTS['memory.search'].arguments)
+    .refine(({ conversationId, agent }) => (conversationId === undefined) !== (agent === undefined), {
+      error: 'must name a conversationId or an agent, and not both',
+    }),
+  reindex: { conversationId: text.optional(), signal: abortSignal.optional(), onProgress: work.optional() },
+};
 
 /** Finds what was said, and lists what agents remember. */
 export class MemoryMethods {
@@ -35,18 +39,16 @@ export class MemoryMethods {
    * Ranked passages of a conversation, or of all conversations of an agent: messages, summaries, notes and tool results. Also finds what
    * compaction took out of the window.
    */
-  search(options: MemorySearch): Promise<FoundPassage[]> {
-    const { boundary, database, tenant, meaning } = this.#context;
-    return boundary.callWith(search, 'memory.search', options, async () => {
-      if (options.conversationId !== undefined) await requireConversation(database, options.conversationId);
-      const passages = await searchMemory(database, { ...options, tenant }, meaning);
-      const places = await readBranchPlaces(
-        database,
-        passages.map(({ entryId }) => entryId),
-      );
-      const first = { branch: 0, onActiveBranch: true };
-      return passages.map((passage) => Object.assign({}, passage, places.get(passage.entryId) ?? first));
-    });
+  async search(options: MemorySearch): Promise<FoundPassage[]> {
+    const { database, tenant, meaning } = this.#context;
+    if (options.conversationId !== undefined) await requireConversation(database, options.conversationId);
+    const passages = await searchMemory(database, { ...options, tenant }, meaning);
+    const places = await readBranchPlaces(
+      database,
+      passages.map(({ entryId }) => entryId),
+    );
+    const first = { branch: 0, onActiveBranch: true };
+    return passages.map((passage) => Object.assign({}, passage, places.get(passage.entryId) ?? first));
   }
 
   /**
@@ -57,7 +59,7 @@ export class MemoryMethods {
    * @param options.before id of the last memory of the page before
    * @param options.limit at most 500. Default: 100
    */
-  list(
+  async list(
     options: {
       readonly scope?: 'agent' | 'user' | 'workspace';
       readonly name?: string;
@@ -66,13 +68,11 @@ export class MemoryMethods {
       readonly limit?: number;
     } = {},
   ): Promise<Page<StoredMemory>> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('memory.list', options, async () => {
-      const { limit: wanted = 100, before: beforeId, ...of } = options;
-      const limit = Math.min(wanted, MOST_MEMORIES);
-      const page = { ...of, ...definedOf({ beforeId }), tenant, limit: limit + 1 };
-      return pageOf(await listMemoriesOf(database, page), limit);
-    });
+    const { database, tenant } = this.#context;
+    const { limit: wanted = 100, before: beforeId, ...of } = options;
+    const limit = Math.min(wanted, MOST_MEMORIES);
+    const page = { ...of, ...definedOf({ beforeId }), tenant, limit: limit + 1 };
+    return pageOf(await listMemoriesOf(database, page), limit);
   }
 
   /**
@@ -80,12 +80,10 @@ export class MemoryMethods {
    * @param options.memoryId as `memory.list` returns it
    * @throws HoldfastClientError `memory_not_found`
    */
-  forget(options: { readonly memoryId: string }): Promise<void> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('memory.forget', options, async () => {
-      if (await deleteMemory(database, { tenant, id: options.memoryId })) return;
-      throw new HoldfastClientError('memory_not_found', `there is no memory "${options.memoryId}"`);
-    });
+  async forget(options: { readonly memoryId: string }): Promise<void> {
+    const { database, tenant } = this.#context;
+    if (await deleteMemory(database, { tenant, id: options.memoryId })) return;
+    throw new HoldfastClientError('memory_not_found', `there is no memory "${options.memoryId}"`);
   }
 
   /**
@@ -94,15 +92,13 @@ export class MemoryMethods {
    * @param options.agent of this agent. Default: of all
    */
   countUnindexed(options: { readonly conversationId?: string; readonly agent?: string }): Promise<number> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('memory.countUnindexed', options, () => countUnindexed(database, { ...options, tenant }));
+    const { database, tenant } = this.#context;
+    return countUnindexed(database, { ...options, tenant });
   }
 
   /** Builds the search index again. With an embedder it also makes missing vectors. */
   reindex(options: ReindexOptions): Promise<Reindexed> {
-    const { boundary } = this.#context;
-    const shape = { conversationId: text.optional(), signal: abortSignal.optional(), onProgress: work.optional() };
-    return boundary.callWith(shape, 'memory.reindex', options, () => reindexConversations(this.#context, options));
+    return reindexConversations(this.#context, options);
   }
 }
 

@@ -11,6 +11,11 @@ import { requireConversation } from './conversation.ts';
 import { pageOf } from './page.ts';
 import type { Page } from './page.ts';
 
+export const MODEL_SHAPES = {
+  listLearnedWindows: { days: numberOf('days') },
+  endPause: { provider: named },
+};
+
 /** What model calls cost, and what is known about models and providers. */
 export class ModelMethods {
   readonly #context: ClientContext;
@@ -26,56 +31,46 @@ export class ModelMethods {
    * @param options.conversationId required for `turn` and `step`. Default: all conversations of the client's tenant
    * @param options.limit how many rows. Default: 500
    */
-  costs(options: {
+  async costs(options: {
     readonly by: CostGroup;
     readonly since?: string;
     readonly conversationId?: string;
     readonly limit?: number;
   }): Promise<Page<CostRow>> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('models.costs', options, async () => {
-      const { since = null, limit = 500, ...of } = options;
-      if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
-      const from = since === null ? null : new Date(since);
-      return pageOf(await readCosts(database, { ...of, tenant, since: from, limit: limit + 1 }), limit);
-    });
+    const { database, tenant } = this.#context;
+    const { since = null, limit = 500, ...of } = options;
+    if (of.conversationId !== undefined) await requireConversation(database, of.conversationId);
+    const from = since === null ? null : new Date(since);
+    return pageOf(await readCosts(database, { ...of, tenant, since: from, limit: limit + 1 }), limit);
   }
 
   /** Models that servers listed themselves, with their windows. */
   listServed(): Promise<ServedModel[]> {
-    return this.#context.boundary.call('models.listServed', {}, () => listServedModels(this.#context.database));
+    return listServedModels(this.#context.database);
   }
 
   /** Names of the agents that running workers have, also of those that a program defines. */
   listAgents(): Promise<string[]> {
-    return this.#context.boundary.callWith({}, 'models.listAgents', {}, () =>
-      listAgentsOfWorkers(this.#context.database),
-    );
+    return listAgentsOfWorkers(this.#context.database);
   }
 
   /** Stores what a server lists about a model. New turns use it. */
   storeServed(served: Omit<ServedModel, 'listedAt'>): Promise<void> {
-    return this.#context.boundary.callWith({}, 'models.storeServed', served, () =>
-      storeServedModel(this.#context.database, served),
-    );
+    return storeServedModel(this.#context.database, served);
   }
 
   /** Windows that servers named in errors. @param options.days only windows of the last so many days */
   listLearnedWindows(options: { readonly days: number }): Promise<LearnedWindow[]> {
-    return this.#context.boundary.callWith({ days: numberOf('days') }, 'models.listLearnedWindows', options, () =>
-      listLearnedWindows(this.#context.database, options.days),
-    );
+    return listLearnedWindows(this.#context.database, options.days);
   }
 
   /** Providers that no worker calls before a time, because of a rate limit. */
   listPauses(): Promise<ProviderPause[]> {
-    return this.#context.boundary.call('models.listPauses', {}, () => listPauses(this.#context.database));
+    return listPauses(this.#context.database);
   }
 
   /** Lets workers call a provider again at once. @param options.provider its name @returns whether it was paused */
   endPause(options: { readonly provider: string }): Promise<boolean> {
-    return this.#context.boundary.callWith({ provider: named }, 'models.endPause', options, () =>
-      endPause(this.#context.database, options.provider),
-    );
+    return endPause(this.#context.database, options.provider);
   }
 }

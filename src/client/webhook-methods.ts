@@ -30,28 +30,26 @@ export class WebhookMethods {
    * @param options.events only these events. Default: all
    * @returns the webhook with its secret, which signs each call and is shown once
    */
-  create(options: {
+  async create(options: {
     readonly url: string;
     readonly events?: readonly WebhookEvent[];
   }): Promise<Webhook & { readonly secret: string }> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('webhooks.create', options, async () => {
-      const { url, events = WEBHOOK_EVENTS } = options;
-      const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-      return { ...(await insertWebhook(database, { tenant, url, secret, events })), secret };
-    });
+    const { database, tenant } = this.#context;
+    const { url, events = WEBHOOK_EVENTS } = options;
+    const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+    return { ...(await insertWebhook(database, { tenant, url, secret, events })), secret };
   }
 
   /** All of the tenant, without their secrets. */
   list(): Promise<Webhook[]> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('webhooks.list', {}, () => listWebhooks(database, tenant));
+    const { database, tenant } = this.#context;
+    return listWebhooks(database, tenant);
   }
 
   /** Deletes a webhook and what waits for it. @param options.webhookId as `webhooks.list` returns it @returns whether it existed */
   delete(options: { readonly webhookId: string }): Promise<boolean> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('webhooks.delete', options, () => deleteWebhook(database, tenant, options.webhookId));
+    const { database, tenant } = this.#context;
+    return deleteWebhook(database, tenant, options.webhookId);
   }
 
   /**
@@ -59,19 +57,17 @@ export class WebhookMethods {
    * @param options.before id of the last delivery of the page before
    * @param options.limit at most 500. Default: 50
    */
-  listFailed(options: { readonly before?: string; readonly limit?: number } = {}): Promise<Page<FailedDelivery>> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('webhooks.listFailed', options, async () => {
-      const { before: beforeId, limit: wanted = 50 } = options;
-      const limit = Math.min(wanted, MOST_LISTED);
-      const page = { ...definedOf({ beforeId }), tenant, limit: limit + 1 };
-      return pageOf(await listFailedDeliveries(database, page), limit);
-    });
+  async listFailed(options: { readonly before?: string; readonly limit?: number } = {}): Promise<Page<FailedDelivery>> {
+    const { database, tenant } = this.#context;
+    const { before: beforeId, limit: wanted = 50 } = options;
+    const limit = Math.min(wanted, MOST_LISTED);
+    const page = { ...definedOf({ beforeId }), tenant, limit: limit + 1 };
+    return pageOf(await listFailedDeliveries(database, page), limit);
   }
 
   /** Tries a failed delivery again. @param options.deliveryId as `webhooks.listFailed` returns it @returns whether it existed */
   retry(options: { readonly deliveryId: string }): Promise<boolean> {
-    const { boundary, database, tenant } = this.#context;
-    return boundary.call('webhooks.retry', options, () => retryDelivery(database, tenant, options.deliveryId));
+    const { database, tenant } = this.#context;
+    return retryDelivery(database, tenant, options.deliveryId);
   }
 }
