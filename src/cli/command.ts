@@ -1,35 +1,16 @@
-import { Argument, Option } from 'commander';
-import type { Command } from 'commander';
+import type { Argument, Command, Option, OptionValues } from 'commander';
 import type { Holdfast } from '../client/holdfast.ts';
 import { withClient } from './connect.ts';
 import type { CommandNeeds, Surroundings } from './connect.ts';
 import { findConversation } from './find-conversation.ts';
 import { newCommand, serverOptions } from './holdfast-command.ts';
 import type { ConnectionFlags, JsonOption } from './holdfast-command.ts';
+import { argument } from './options.ts';
+import type { FlagsOf, WordsOf } from './options.ts';
 import { openOutput } from './output.ts';
 import type { Output } from './output.ts';
 
 export const CONVERSATION = argument('<conversation>', 'id, its beginning or end, or `last`');
-
-export function argument<Value>(
-  flags: string,
-  description: string,
-  parse?: (text: string, earlier: Value) => Value,
-): Argument {
-  const made = new Argument(flags, description);
-  return parse === undefined ? made : made.argParser(parse);
-}
-
-export function option<Value>(
-  flags: string,
-  description: string,
-  parse?: (text: string, earlier: Value) => Value,
-  otherwise?: Value,
-): Option {
-  const made = new Option(flags, description);
-  if (parse !== undefined) made.argParser(parse);
-  return otherwise === undefined ? made : made.default(otherwise);
-}
 
 /** What a command prints: the JSON with `--json`, else the lines, and the remarks on standard error. */
 export interface Printed {
@@ -48,11 +29,18 @@ export interface CommandTexts {
   readonly examples: readonly string[];
 }
 
-interface CommandSpec<Call, Flags, Words extends readonly unknown[]> extends CommandTexts {
-  readonly arguments?: readonly Argument[];
-  readonly options?: readonly Option[];
+/** What a command with these options gets; options of servers only where it has them. */
+export type CommandFlags<Options extends readonly Option[]> = ConnectionFlags & FlagsOf<Options>;
+
+interface CommandSpec<
+  Call,
+  Options extends readonly Option[],
+  Arguments extends readonly Argument[],
+> extends CommandTexts {
+  readonly arguments?: Arguments;
+  readonly options?: Options;
   /** @returns nothing when it printed by itself */
-  readonly run: (call: Call, flags: Flags, ...words: Words) => Promise<Printed | void>;
+  readonly run: (call: Call, flags: CommandFlags<Options>, ...words: WordsOf<Arguments>) => Promise<Printed | void>;
 }
 
 interface LocalCall {
@@ -68,11 +56,15 @@ export interface ConversationCall extends ClientCall {
   readonly conversationId: string;
 }
 
-type OutputFlags = JsonOption & { readonly plain?: true };
+interface Untyped extends CommandTexts {
+  readonly arguments?: readonly Argument[];
+  readonly options?: readonly Option[];
+  readonly servers?: true;
+}
 
-/** A command that needs no servers, or finds them by itself. */
-export function localCommand<Flags extends OutputFlags = JsonOption, Words extends readonly unknown[] = []>(
-  spec: CommandSpec<LocalCall, Flags, Words> & { readonly servers?: true },
+function makeCommand<Given extends OptionValues, Words extends readonly unknown[]>(
+  spec: Untyped,
+  run: (call: LocalCall, flags: Given, ...words: Words) => Promise<Printed | void>,
 ): MakeCommand {
   return (name) => {
     const examples = spec.examples.map((example) => `  $ ${example}`).join('\n');
@@ -81,13 +73,16 @@ export function localCommand<Flags extends OutputFlags = JsonOption, Words exten
       .helpOption('-h, --help', 'show this help')
       .addHelpText('after', `\nExamples:\n${examples}`)
       .option('--json', 'print JSON instead of text');
-    for (const each of spec.servers === true ? serverOptions() : []) command.addOption(each);
+    if (spec.servers === true) {
+      for (const each of serverOptions()) command.addOption(each);
+      command.addHelpText('after', '\nOptions of servers: npx holdfast --help');
+    }
     for (const each of spec.arguments ?? []) command.addArgument(each);
     for (const each of spec.options ?? []) command.addOption(each);
     return command.action(async (...words: Words) => {
-      const flags = command.opts<Flags>();
-      const output = openOutput({ plain: flags.plain === true });
-      print(output, flags, await spec.run({ output }, flags, ...words));
+      const { plain, ...flags } = command.opts<JsonOption & { readonly plain?: true }>();
+      const output = openOutput({ plain: plain === true });
+      print(output, flags, await run({ output }, command.opts<Given>(), ...words));
     });
   };
 }
@@ -99,40 +94,60 @@ function print(output: Output, { json }: JsonOption, printed: Printed | void): v
   for (const remark of printed.remarks ?? []) output.remark(remark);
 }
 
-type Needs<Flags> = CommandNeeds | ((flags: Flags) => CommandNeeds);
+/** A command that needs no servers, or finds them by itself. */
+export function localCommand<
+  const Options extends readonly Option[] = readonly [],
+  const Arguments extends readonly Argument[] = readonly [],
+>(spec: CommandSpec<LocalCall, Options, Arguments> & { readonly servers?: true }): MakeCommand {
+  return makeCommand<CommandFlags<Options>, WordsOf<Arguments>>(spec, spec.run);
+}
 
-export function clientCommand<Flags extends ConnectionFlags = ConnectionFlags, Words extends readonly unknown[] = []>({
-  needs = {},
-  run,
-  ...spec
-}: CommandSpec<ClientCall, Flags, Words> & { readonly needs?: Needs<Flags> }): MakeCommand {
-  return localCommand<Flags, Words>({
-    ...spec,
-    servers: true,
-    run: ({ output }, flags, ...words) =>
-      withClient(flags, typeof needs === 'function' ? needs(flags) : needs, async (client, surroundings) => {
-        // Before the client is closed: an interrupted process has no time for both.
-        print(output, flags, await run({ output, client, surroundings }, flags, ...words));
-      }),
+type Needs<Given> = CommandNeeds | ((flags: Given) => CommandNeeds);
+
+async function printWithClient<Given extends ConnectionFlags>(
+  { output }: LocalCall,
+  { flags, needs = {} }: { readonly flags: Given; readonly needs: Needs<Given> | undefined },
+  work: (call: ClientCall) => Promise<Printed | void>,
+): Promise<void> {
+  await withClient(flags, typeof needs === 'function' ? needs(flags) : needs, async (client, surroundings) => {
+    // Before the client is closed: an interrupted process has no time for both.
+    print(output, flags, await work({ output, client, surroundings }));
   });
 }
 
+export function clientCommand<
+  const Options extends readonly Option[] = readonly [],
+  const Arguments extends readonly Argument[] = readonly [],
+>(spec: CommandSpec<ClientCall, Options, Arguments> & { readonly needs?: Needs<CommandFlags<Options>> }): MakeCommand {
+  const { needs } = spec;
+  return makeCommand<CommandFlags<Options>, WordsOf<Arguments>>({ ...spec, servers: true }, (call, flags, ...words) =>
+    printWithClient(call, { flags, needs }, (open) => spec.run(open, flags, ...words)),
+  );
+}
+
 /** A command with a client that reads: Temporal may be unknown or away. */
-export function readerCommand<Flags extends ConnectionFlags = ConnectionFlags, Words extends readonly unknown[] = []>(
-  spec: CommandSpec<ClientCall, Flags, Words> & { readonly needs?: CommandNeeds },
-): MakeCommand {
-  return clientCommand<Flags, Words>({ ...spec, needs: { ...spec.needs, temporal: false } });
+export function readerCommand<
+  const Options extends readonly Option[] = readonly [],
+  const Arguments extends readonly Argument[] = readonly [],
+>(spec: CommandSpec<ClientCall, Options, Arguments> & { readonly needs?: CommandNeeds }): MakeCommand {
+  return clientCommand<Options, Arguments>({ ...spec, needs: { ...spec.needs, temporal: false } });
 }
 
 /** A command for the conversation that its first argument names. */
 export function conversationCommand<
-  Flags extends ConnectionFlags = ConnectionFlags,
-  Words extends readonly unknown[] = [],
->({ run, ...spec }: CommandSpec<ConversationCall, Flags, Words> & { readonly needs?: Needs<Flags> }): MakeCommand {
-  return clientCommand<Flags, [string, ...Words]>({
-    ...spec,
-    arguments: [CONVERSATION, ...(spec.arguments ?? [])],
-    run: async (call, flags, reference, ...words) =>
-      run({ ...call, conversationId: await findConversation(call.client, reference) }, flags, ...words),
-  });
+  const Options extends readonly Option[] = readonly [],
+  const Arguments extends readonly Argument[] = readonly [],
+>(
+  spec: CommandSpec<ConversationCall, Options, Arguments> & { readonly needs?: Needs<CommandFlags<Options>> },
+): MakeCommand {
+  const { needs } = spec;
+  const all = { ...spec, arguments: [CONVERSATION, ...(spec.arguments ?? [])], servers: true } as const;
+  return makeCommand<CommandFlags<Options>, [reference: string, ...words: WordsOf<Arguments>]>(
+    all,
+    (call, flags, reference, ...words) =>
+      printWithClient(call, { flags, needs }, async (open) => {
+        const conversationId = await findConversation(open.client, reference);
+        return spec.run({ ...open, conversationId }, flags, ...words);
+      }),
+  );
 }

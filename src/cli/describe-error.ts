@@ -110,14 +110,19 @@ export function errorLines({ code, message, next }: DescribedError): string[] {
   return [`error (${code}): ${message}`, `next: ${next}`];
 }
 
+/** What is there too much or too little of, the line of its usage shows. */
+const COUNT_ERRORS = /^commander\.(?:missingArgument|excessArguments|missingMandatoryOptionValue)$/u;
+
 /** `Did you mean …` of commander becomes the next step. */
-function describeCommanderError({ message, code }: CommanderError): DescribedError {
+function describeCommanderError(error: CommanderError & { readonly usage?: string }): DescribedError {
+  const { message, code, usage } = error;
   const [first = '', suggestion] = message.replace(/^error: /u, '').split('\n');
   const meant = suggestion === undefined ? null : /^\(Did you mean (.+)\?\)$/u.exec(suggestion.trim());
+  const shown = usage !== undefined && COUNT_ERRORS.test(code) ? `Usage: ${usage}. ` : '';
   const help =
     code === 'commander.unknownCommand'
       ? '`npx holdfast --help` lists the commands.'
-      : 'Add --help to see what it takes.';
+      : `${shown}Add --help to see what it takes.`;
   return {
     code: 'usage',
     message: first.trim(),

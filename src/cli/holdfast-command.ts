@@ -1,10 +1,15 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
+import type { Option } from 'commander';
 import { ENVIRONMENT_VARIABLES } from '../config/environment.ts';
+import { option } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
-/** A command that throws its errors: `main` prints all of them alike. */
+/** A command that throws its errors, with how it is used: `main` prints all of them alike. */
 export function newCommand(name: string): Command {
-  return new Command(name).exitOverride().configureOutput({ outputError: () => undefined });
+  const command = new Command(name).configureOutput({ outputError: () => undefined });
+  return command.exitOverride((error) => {
+    throw Object.assign(error, { usage: `npx ${command.createHelp().commandUsage(command)}` });
+  });
 }
 
 export interface JsonOption {
@@ -12,22 +17,21 @@ export interface JsonOption {
 }
 
 export interface ConnectionFlags extends JsonOption {
-  readonly databaseUrl?: string;
+  readonly databaseUrl?: string | undefined;
   readonly temporalAddress?: string;
   readonly temporalNamespace?: string;
   /** Of commands that list what a tenant has. */
   readonly tenant?: string;
 }
 
-export function tenantOption(): Option {
-  return new Option('--tenant <name>', 'tenant of a shared service').default('default');
-}
+export const tenantOption = () => option('--tenant <name>', 'tenant of a shared service', undefined, 'default');
 
-export function databaseUrlOption(): Option {
-  return new Option('--database-url <url>', 'Postgres (default: DATABASE_URL, else the local stack)').argParser(
+export const databaseUrlOption = () =>
+  option(
+    '--database-url <url>',
+    'Postgres (default: DATABASE_URL, else the local stack)',
     formOf('--database-url', 'DATABASE_URL'),
   );
-}
 
 /** Refuses a flag's value as the variable of that name would be refused. The value is not shown: it may hold a password. */
 function formOf(flag: string, variable: 'DATABASE_URL' | 'TEMPORAL_ADDRESS'): (text: string) => string {
@@ -38,14 +42,17 @@ function formOf(flag: string, variable: 'DATABASE_URL' | 'TEMPORAL_ADDRESS'): (t
   };
 }
 
+/** Explained once, by `holdfast --help`: every command but a few has them. */
+export const SERVERS_HELP = `Servers, with every command that needs them:
+  --database-url <url>           Postgres (default: DATABASE_URL, else holdfast.yaml, else the stack of \`holdfast dev\`)
+  --temporal-address <host:port> Temporal (default: TEMPORAL_ADDRESS, else found in the same way)
+  --temporal-namespace <name>    its namespace (default: TEMPORAL_NAMESPACE, else \`default\`)`;
+
 /** Flags that win over the environment and the local stack. */
 export function serverOptions(): Option[] {
   return [
     databaseUrlOption(),
-    new Option(
-      '--temporal-address <host:port>',
-      'Temporal (default: TEMPORAL_ADDRESS, else the local stack)',
-    ).argParser(formOf('--temporal-address', 'TEMPORAL_ADDRESS')),
-    new Option('--temporal-namespace <name>', 'namespace (default: TEMPORAL_NAMESPACE, else `default`)'),
-  ].map((option) => option.helpGroup('Servers:'));
+    option('--temporal-address <host:port>', '', formOf('--temporal-address', 'TEMPORAL_ADDRESS')),
+    option('--temporal-namespace <name>', ''),
+  ].map((each: Option) => each.hideHelp());
 }

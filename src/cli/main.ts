@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { COMMANDS } from './command-list.ts';
 import type { ListedCommand, ListedGroup } from './command-list.ts';
 import { describeExitCodes, EXIT_CODES } from './exit-codes.ts';
-import { newCommand } from './holdfast-command.ts';
+import { newCommand, SERVERS_HELP } from './holdfast-command.ts';
 import { endOnSignals, exitCodeOfInterruption } from './interruption.ts';
 import { endWhenPipeCloses, printJson, printRemark } from './output.ts';
 import { readVersion } from '../temporal/package-version.ts';
@@ -28,7 +28,7 @@ export async function createProgram(argv: readonly string[] | 'all'): Promise<Co
     .on('option:config', (file: string) => {
       process.env['HOLDFAST_CONFIG'] = resolve(file);
     })
-    .addHelpText('after', `\n${firstSteps()}\n\nExit codes:\n${describeExitCodes()}`);
+    .addHelpText('after', `\n${SERVERS_HELP}\n\n${firstSteps()}\n\nExit codes:\n${describeExitCodes()}`);
   const wanted = argv === 'all' ? argv : wordsOf(argv);
   for (const [title, commands] of COMMANDS) {
     program.commandsGroup(title);

@@ -1,9 +1,9 @@
-import type { Argument } from 'commander';
-import { argument } from './command.ts';
 import { UsageError } from './usage-error.ts';
+import { argument } from './options.ts';
+import type { TypedArgument } from './options.ts';
 
 /** An argument with a text, or `-` for standard input. @throws UsageError for an empty one, before anything is connected to */
-export function textArgument(flags: string, description: string, what: string): Argument {
+export function textArgument(flags: string, description: string, what: string): TypedArgument<string> {
   return argument(flags, description, (text: string) => filled(text, what, ''));
 }
 

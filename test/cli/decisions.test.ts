@@ -146,6 +146,9 @@ test('of several calls each is named by show, decided by its name, and the reply
       /^error \(decision_not_found\): call 1\.1\.0 asks for an approval: approve or deny it/,
     ),
   });
+  expect((await cli('approve', waiting.short, '9.9.9')).stderr).toMatch(
+    /no call 9\.9\.9 in .*; waiting: 1\.1\.0 \(deploy\), 1\.1\.1 \(deploy\), 1\.1\.2 \(ask_user\)/u,
+  );
   expect(lines(await cli('deny', waiting.short, '1.1.1', '--reason', 'too early')).lines).toEqual([
     'Denied call 1.1.1: deploy 3.1',
     'The turn waits for 2 more decisions.',

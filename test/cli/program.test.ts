@@ -55,7 +55,7 @@ describe('a wrong command line', () => {
   test.each([
     [['strat', 'x'], "error (usage): unknown command 'strat'", 'Did you mean start?'],
     [['start', 'x', '--jsno'], "error (usage): unknown option '--jsno'", 'Did you mean --json?'],
-    [['start'], "error (usage): missing required argument 'task'", '--help'],
+    [['start'], "error (usage): missing required argument 'task'", 'Usage: npx holdfast start [options] <task>. '],
     [['start', ''], 'error (usage): The task is empty', 'in quotes'],
     [
       ['branch', 'fork', 'last', '--at', 'nothing'],

@@ -101,7 +101,7 @@ ${sections.join('\n\n')}
 function withoutShared(help: string): string {
   return help
     .replace(`\n\nExit codes:\n${describeExitCodes()}`, '')
-    .replace(/^Servers:\n(?: .*\n)+/mu, 'Options of servers: see above.\n')
+    .replace('\nOptions of servers: npx holdfast --help', '\nOptions of servers: see above.')
     .replaceAll(/^ +(?:-h, --help +show this help|--json +print JSON instead of text)\n/gmu, '')
     .replace(/^Options:\n(?=\n|$)/mu, '')
     .replaceAll(/\n{3,}/gu, '\n\n')

@@ -265,7 +265,7 @@ describe('doctor --only', () => {
   test('names what it accepts', async () => {
     const result = await runInProcess(['doctor', '--only', 'temporal,database'], { directory: project });
     expect(result.code).not.toBe(0);
-    expect(result.stderr).toContain('"database" is no check');
+    expect(result.stderr).toContain('"database" is not known');
     expect(result.stderr).toContain('postgres, temporal, model-key');
   });
 });

@@ -151,7 +151,7 @@ test('a raise that is too small, or no whole number, is refused with the smalles
       code: 'invalid_argument',
     });
   const half = await cli('resume', conversationId, '--steps', '0.5');
-  expect([half.code, half.stderr]).toEqual([2, expect.stringContaining('"0.5" is no whole number')]);
+  expect([half.code, half.stderr]).toEqual([2, expect.stringContaining('counted in whole numbers')]);
   expect(turn.reason).toBe('conversation_input_token_limit');
   const refused = await cli('resume', conversationId, '--input-tokens', '+1');
   expect(refused.code).not.toBe(0);

@@ -1,26 +1,28 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { argument, localCommand, option } from 'holdfast/internal/cli/command.js';
+import { localCommand } from 'holdfast/internal/cli/command.js';
+import type { CommandFlags } from 'holdfast/internal/cli/command.js';
 import type { Printed } from 'holdfast/internal/cli/command.js';
-import { count } from 'holdfast/internal/cli/count-option.js';
 import { EXIT_CODES } from 'holdfast/internal/cli/exit-codes.js';
-import type { JsonOption } from 'holdfast/internal/cli/holdfast-command.js';
 import { untilAborted, untilSignalled } from 'holdfast/internal/cli/interruption.js';
 import type { Output } from 'holdfast/internal/cli/output.js';
 import type { LabStore } from './lab-store.ts';
+import { argument, count, option } from 'holdfast/internal/cli/options.js';
 
-interface LabFlags extends JsonOption {
-  readonly window: readonly number[];
-  readonly preset: readonly string[];
-  readonly model?: string;
-  readonly prices?: string;
-  readonly seed: number;
-  readonly facts: number;
-}
+const OPTIONS = [
+  option('--window <tokens,...>', 'context windows; k is 1,000 and m 1,000,000 tokens', windows, [32_000, 200_000]),
+  option('--preset <name,...>', 'presets, or `all`', names, ['all']),
+  option('--model <provider/model>', 'model that summarizes (default: the simulator, started for the run)'),
+  option('--prices <provider/model>', 'whose prices count (default: those of the model that answered)'),
+  option('--seed <number>', 'decides which facts are asked for', count(0), 1),
+  option('--facts <number>', 'facts asked for per replay at most', count(5), 200),
+] as const;
+
+type LabFlags = CommandFlags<typeof OPTIONS>;
 
 /** `holdfast-lab`: what each preset would do with a session of one's own. */
 export function labCommand(): Command {
-  return localCommand<LabFlags, [files: readonly string[]]>({
+  return localCommand({
     description:
       'Replays recorded sessions step by step under the presets: what a turn would do before each model call, which requests it would send, and what of the dropped originals the agent still knows. Reads files of Claude Code, Codex, pi, GitHub Copilot CLI and Gemini CLI, and message lists of the OpenAI API. Of a session with branches it takes the newest; damaged lines are counted and passed over. The replay runs in a database of its own, which is deleted at the end: on the server of DATABASE_URL, else on an embedded Postgres. Nothing of the session is run.',
     examples: [
@@ -29,14 +31,7 @@ export function labCommand(): Command {
       'npx holdfast-lab session.jsonl --model anthropic/claude-haiku-5-5 --json',
     ],
     arguments: [argument('<file...>', 'recorded sessions')],
-    options: [
-      option('--window <tokens,...>', 'context windows; k is 1,000 and m 1,000,000 tokens', windows, [32_000, 200_000]),
-      option('--preset <name,...>', 'presets, or `all`', names, ['all']),
-      option('--model <provider/model>', 'model that summarizes (default: the simulator, started for the run)'),
-      option('--prices <provider/model>', 'whose prices count (default: those of the model that answered)'),
-      option('--seed <number>', 'decides which facts are asked for', count(0), 1),
-      option('--facts <number>', 'facts asked for per replay at most', count(5), 200),
-    ],
+    options: OPTIONS,
     run: ({ output }, flags, files) => lab(output, flags, files),
   })('holdfast-lab');
 }

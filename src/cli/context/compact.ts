@@ -1,20 +1,15 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { NOTHING_TO_COMPACT } from '../../turn/explain-outcome.ts';
-import { argument, conversationCommand, option } from '../command.ts';
+import { conversationCommand } from '../command.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { shortId } from '../find-conversation.ts';
 import { NO_DISPLAY, openDisplay, showWhile } from '../follow/display.ts';
 import { followCompaction } from '../follow/follow-compaction.ts';
 import type { CompactionEnd } from '../follow/follow-compaction.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { LEFT_UNANSWERED } from '../interruption.ts';
+import { argument, option } from '../options.ts';
 
-interface CompactFlags extends ConnectionFlags {
-  readonly detach?: true;
-  readonly plain?: true;
-}
-
-const compact = conversationCommand<CompactFlags, [focus: string | undefined]>({
+const compact = conversationCommand({
   description:
     'Asks for a compaction and shows it. A running turn makes it before its next model call, an idle conversation at once. Originals stay and can be recalled.',
   examples: ['npx holdfast compact last', 'npx holdfast compact 4f1c22ab "keep the decisions about the schema"'],

@@ -1,20 +1,14 @@
-import { argument, option, readerCommand } from '../command.ts';
-import { count } from '../count-option.ts';
+import { readerCommand } from '../command.ts';
 import { findConversation } from '../find-conversation.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { entryListLines, lateResultLines } from '../render/lists/entry-list.ts';
 import { describeContent } from '../render/lists/entry-words.ts';
 import { safeText } from '../render/text/safe-text.ts';
 import { isId } from '../../store/database/ids.ts';
 import { UsageError } from '../usage-error.ts';
 import { findEntry, readEntryArgument } from './find-entry.ts';
-import type { EntryArgument } from './find-entry.ts';
+import { argument, count, option } from '../options.ts';
 
-interface EntryFlags extends ConnectionFlags {
-  readonly context?: number;
-}
-
-const entry = readerCommand<EntryFlags, [id: string, number: EntryArgument | undefined]>({
+const entry = readerCommand({
   description:
     'Prints an entry, or a summary by the id of its compaction. Into a pipe or a file it writes the original byte for byte. On a terminal it shows the text without control characters, and late results of the tool call. With --json it prints parts and late results; bytes that are no UTF-8 are base64.',
   examples: [
@@ -28,9 +22,7 @@ const entry = readerCommand<EntryFlags, [id: string, number: EntryArgument | und
       '<id>',
       'id of the entry or the compaction; `holdfast show` and `holdfast recall` print it. Or its conversation',
     ),
-    argument<EntryArgument>('[number]', 'number of the entry, where its conversation is given', (text) =>
-      readEntryArgument(text),
-    ),
+    argument('[number]', 'number of the entry, where its conversation is given', (text) => readEntryArgument(text)),
   ],
   options: [
     option(

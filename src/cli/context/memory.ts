@@ -1,20 +1,11 @@
-import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { argument, option, readerCommand } from '../command.ts';
-import { count } from '../count-option.ts';
+import { readerCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { formatAge } from '../render/text/numbers.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
 import type { Column } from '../render/text/table.ts';
-
-interface ListFlags extends ConnectionFlags {
-  readonly scope?: 'agent' | 'user' | 'workspace';
-  readonly of?: string;
-  readonly all?: true;
-  readonly limit: number;
-}
+import { argument, count, option } from '../options.ts';
 
 const MOST = 500;
 
@@ -26,12 +17,12 @@ const COLUMNS: readonly Column[] = [
   { title: 'age', align: 'right' },
 ];
 
-const list = readerCommand<ListFlags>({
+const list = readerCommand({
   description: 'Lists current memories, newest first, with the agent, user or workspace that shares them.',
   examples: ['npx holdfast memory list', 'npx holdfast memory list --scope user --of ada --json'],
   options: [
     tenantOption(),
-    new Option('--scope <scope>', 'only of this scope').choices(['agent', 'user', 'workspace']),
+    option('--scope <scope>', 'only of this scope', ['agent', 'user', 'workspace']),
     option('--of <name>', 'only of this agent or user, or of the workspace with this path'),
     option('--all', 'also those that were superseded or have expired'),
     option('--limit <number>', `memories to list, at most ${MOST}`, count(1, MOST), 100),
@@ -53,7 +44,7 @@ const list = readerCommand<ListFlags>({
   },
 });
 
-const forget = readerCommand<ConnectionFlags, [memoryId: string]>({
+const forget = readerCommand({
   description:
     'Deletes a memory for good, and those that it replaced. The conversation that it comes from keeps its entries.',
   examples: ['npx holdfast memory forget 01981f3c-5a2e-7d10-8c44-9b1f4f1c22ab'],

@@ -1,11 +1,10 @@
-import { argument, conversationCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
+import { conversationCommand } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { safeText } from '../render/text/safe-text.ts';
 import { UsageError } from '../usage-error.ts';
+import { argument, count, option } from '../options.ts';
 
-const pin = conversationCommand<ConnectionFlags & { readonly remove?: number }, [rule: string | undefined]>({
+const pin = conversationCommand({
   description:
     'Sends `/pin <rule>`: the rule is in every later request, word for word. A running turn reads it at its next step; an idle conversation answers it. Without a rule, lists the pins with their numbers.',
   examples: [

@@ -1,38 +1,26 @@
-import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { MemorySearch } from '../../client/types.ts';
-import { argument, CONVERSATION, option, readerCommand } from '../command.ts';
-import { count } from '../count-option.ts';
+import { CONVERSATION, readerCommand } from '../command.ts';
 import { findConversation } from '../find-conversation.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { passageLines } from '../render/lists/passages.ts';
-import { time } from '../time-option.ts';
 import { UsageError } from '../usage-error.ts';
-
-interface RecallFlags extends ConnectionFlags {
-  readonly limit: number;
-  readonly kind?: NonNullable<MemorySearch['kinds']>;
-  readonly after?: string;
-  readonly before?: string;
-  readonly agent?: string;
-}
+import { argument, count, option, someOf, time } from '../options.ts';
 
 const KINDS = ['user', 'assistant', 'tool_result', 'note', 'branch_summary', 'summary'] as const;
 
-const recall = readerCommand<RecallFlags, [first: string, second: string | undefined]>({
+const recall = readerCommand({
   description:
     'Searches originals, summaries and notes of a conversation, or with --agent of all conversations of an agent. It also finds what compaction took out of the window. The best passages come first; `holdfast entry` opens the whole.',
   examples: [
     'npx holdfast recall last "port of the staging database"',
     'npx holdfast recall 4f1c22ab ECONNREFUSED --limit 3',
     'npx holdfast recall --agent default "port of the staging database"',
-    'npx holdfast recall last "who pays" --kind user summary --after 2025-03-01 --before 2025-04-01',
+    'npx holdfast recall last "who pays" --kind user,summary --after 2025-03-01 --before 2025-04-01',
   ],
   arguments: [CONVERSATION, argument('[query]', 'words, a phrase, an identifier or a path')],
   options: [
     option('--agent <name>', 'search all conversations of this agent: give the query alone'),
     option('--limit <number>', 'passages to show', count(1, 100), 10),
-    new Option('--kind <kind...>', 'only passages of these kinds').choices(KINDS),
+    option('--kind <kinds>', `only passages of these kinds: ${KINDS.join(', ')}`, someOf(KINDS)),
     option('--after <time>', 'only what was said at or after: a day or time, or 30m, 12h, 7d, 4w', time),
     option('--before <time>', 'only what was said before', time),
   ],
@@ -72,7 +60,7 @@ function nothingFound(agent: string | undefined): string {
 function wantedOf(
   first: string,
   second: string | undefined,
-  { agent, after, before }: RecallFlags,
+  { agent, after, before }: Readonly<Record<'agent' | 'after' | 'before', string | undefined>>,
 ): { readonly reference: string | null; readonly query: string } {
   if (agent !== undefined && second !== undefined)
     throw new UsageError(

@@ -1,25 +1,12 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { SummaryAudit } from '../../client/types.ts';
-import { argument, conversationCommand, option } from '../command.ts';
-import type { Printed } from '../command.ts';
-import { count } from '../count-option.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
-import type { Output } from '../output.ts';
+import { conversationCommand } from '../command.ts';
 import { summaryAuditLines } from '../render/lists/summary-audit.ts';
 import { summaryDifferenceLines } from '../render/lists/summary-difference.ts';
 import { summaryListLines } from '../render/lists/summary-list.ts';
 import { UsageError } from '../usage-error.ts';
+import { argument, count, option } from '../options.ts';
 
-interface SummariesFlags extends ConnectionFlags {
-  readonly full?: boolean;
-  readonly lineage?: boolean;
-  /** `true`: the one in force and the one that it updates. */
-  readonly diff?: true | string;
-  readonly audit?: true;
-  readonly limit: number;
-}
-
-const summaries = conversationCommand<SummariesFlags, [query: string | undefined]>({
+const summaries = conversationCommand({
   description:
     'Lists every summary, oldest first: form, trigger, preset, tokens before and after, coverage, tries, model, cost and text. --diff compares two summaries line by line, by default the newest with the one that it updates. --audit takes requirements, paths, identifiers, numbers and errors of entries that left the window. It looks for them in the summary and the window, and asks recall for the rest.',
   examples: [
@@ -41,7 +28,7 @@ const summaries = conversationCommand<SummariesFlags, [query: string | undefined
       'compare two generations, like 1:3 (default: the one in force with the one that it updates)',
     ),
     option('--audit', 'facts that the window no longer says, and whether recall finds them').conflicts('diff'),
-    option('--limit <number>', 'with --audit: facts that recall is asked for', count(1, 10_000), 200),
+    option('--limit <number>', 'with --audit: facts that recall is asked for (default: 50)', count(1, 10_000)),
   ],
   needs: { temporal: false },
   async run({ client, conversationId, output }, flags, query) {
@@ -49,7 +36,9 @@ const summaries = conversationCommand<SummariesFlags, [query: string | undefined
       throw new UsageError('usage', 'A query goes with neither --audit nor --diff.', 'Ask for one at a time.');
     }
     if (flags.audit === true) {
-      return showAudit(await client.log.audit({ conversationId, limit: flags.limit }), flags, output);
+      const audit = await client.log.audit({ conversationId, ...definedOf({ limit: flags.limit }) });
+      const { columns, style } = output;
+      return { json: audit, lines: summaryAuditLines(audit, { columns, style, full: flags.full === true }) };
     }
     if (flags.diff !== undefined) {
       const found = await client.log.summaryDifference({ conversationId, ...pairIn(flags.diff) });
@@ -82,8 +71,4 @@ function pairIn(generations: string | true): { readonly older?: number; readonly
   const match = /^(\d+):(\d+)$/u.exec(generations);
   if (match !== null) return { older: Number(match[1]), newer: Number(match[2]) };
   throw new UsageError('usage', `--diff ${JSON.stringify(generations)} names no two generations.`, 'Write --diff 1:3.');
-}
-
-function showAudit(audit: SummaryAudit, flags: SummariesFlags, { columns, style }: Output): Printed {
-  return { json: audit, lines: summaryAuditLines(audit, { columns, style, full: flags.full === true }) };
 }

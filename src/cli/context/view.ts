@@ -1,17 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { ModelCallAddress } from '../../client/types.ts';
-import { conversationCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
+import { conversationCommand } from '../command.ts';
 import { callListLines, viewLines } from '../render/lists/view-lines.ts';
+import { count, option } from '../options.ts';
 
-interface ViewFlags extends ConnectionFlags {
-  readonly at?: ModelCallAddress;
-  readonly calls?: true;
-  readonly limit: number;
-}
-
-const view = conversationCommand<ViewFlags>({
+const view = conversationCommand({
   description:
     'Rebuilds the request of a model call from the log, as it was at that time. Says whether it is the request that was sent, byte for byte, by a stored fingerprint.',
   examples: ['npx holdfast view last', 'npx holdfast view last --at 12', 'npx holdfast view 4f1c22ab --calls'],

@@ -1,17 +1,17 @@
 import type { WorkflowRun } from '../../client/types.ts';
 import { UNUSED_ADDRESS } from '../../local/stack-file.ts';
 import type { Connections } from '../../local/stack-file.ts';
-import { conversationCommand, option } from '../command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
+import { conversationCommand } from '../command.ts';
 import { plural } from '../render/text/numbers.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { shellWord } from '../shell-word.ts';
+import { option } from '../options.ts';
 
 /** Entries are never changed, also not those that quote another conversation. */
 const NOT_REACHED =
   'Not reached: memories of it that were noted in other conversations, files that tools or the preset cowork wrote, backups.';
 
-const deleteWhole = conversationCommand<ConnectionFlags & { readonly yes?: true }>({
+const deleteWhole = conversationCommand({
   description:
     'Deletes an idle conversation: entries, originals, summaries, timeline, search index, and memories that were learned in it. Only a file of `holdfast export` brings it back. Temporal keeps the histories of its turns, ids and counts, until their retention ends; the command prints how to remove them at once. Memories noted in other conversations, and files, stay. Without --yes it only says what it would delete.',
   examples: ['npx holdfast delete 4f1c22ab', 'npx holdfast delete 4f1c22ab --yes'],

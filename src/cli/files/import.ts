@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { argument, localCommand, option } from '../command.ts';
+import { localCommand } from '../command.ts';
 import type { Printed } from '../command.ts';
 import { findDatabaseUrl } from '../connect.ts';
 import { shortId } from '../find-conversation.ts';
@@ -9,8 +9,9 @@ import { importLines } from '../render/lists/import-lines.ts';
 import { plural } from '../render/text/numbers.ts';
 import { importExported, isExported } from './import-exported.ts';
 import type { NewConversationFlags } from './import-exported.ts';
+import { argument, option } from '../options.ts';
 
-const importFile = localCommand<ConnectionFlags & NewConversationFlags, [file: string]>({
+const importFile = localCommand({
   description:
     'Makes a conversation from a recorded session, with every message, answer, tool result and image. `holdfast send` then goes on with it under any model and preset. A file of several sessions becomes several conversations. Entries keep the times of the recording, and nothing of the session is run. A file of `holdfast export` becomes the same conversation again, under its own id. A file is data: agent, model, preset and workspace are those that you name.',
   examples: [

@@ -1,9 +1,8 @@
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { SentMessage, ServedCommand, TurnSummary } from '../../client/types.ts';
-import { applyEvent, startState } from '../render/turn/turn-state.ts';
-import type { Display } from './display.ts';
-import { createPatience } from './patience.ts';
+import { Follower } from './follower.ts';
+import type { Followed } from './follower.ts';
 
 export type BranchChangeEnd = { readonly messageId: string } & (
   | { readonly kind: 'ended'; readonly turn: TurnSummary | ServedCommand }
@@ -21,33 +20,28 @@ const PATIENCE_MILLISECONDS = 600_000;
  * than until the branch is changed.
  * @throws HoldfastClientError `timeout` after 10 minutes
  */
-export async function followBranchChange(options: {
-  readonly client: Holdfast;
-  readonly conversationId: string;
-  readonly display: Display;
-  readonly signal: AbortSignal;
-  readonly untilChanged: boolean;
-  readonly request: () => Promise<SentMessage>;
-}): Promise<BranchChangeEnd> {
-  const { client, conversationId, display, signal, untilChanged } = options;
+export async function followBranchChange(
+  options: Followed & {
+    readonly client: Holdfast;
+    readonly untilChanged: boolean;
+    readonly request: () => Promise<SentMessage>;
+  },
+): Promise<BranchChangeEnd> {
+  const { client, conversationId, signal, untilChanged } = options;
   // What was there before the request is not its effect; nothing else is at work, or it would be refused.
   const { eventCount: afterSequence } = await client.conversation.get({ conversationId });
   const { messageId } = await options.request();
   const within = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MILLISECONDS)]);
-  let state = startState(Date.now());
-  const patience = createPatience(client, within, () => {
-    state = { ...state, outageSince: state.outageSince ?? Date.now() };
-    display.show(state, []);
-  });
-  display.show(state, []);
-  for await (const update of patience.watch({ conversationId, afterSequence, liveText: false })) {
+  const follower = new Follower({ ...options, signal: within });
+  follower.show();
+  for await (const update of follower.updates({ afterSequence, liveText: false })) {
     if (update.type !== 'event') continue;
     const { event } = update;
-    ({ state } = applyEvent({ ...state, heardAt: Date.now(), outageSince: null }, event, null));
-    display.show(state, []);
+    follower.apply(event);
+    follower.show();
     if (event.kind === 'branch_changed' && untilChanged) return { kind: 'changed', messageId };
     if (event.kind !== 'turn_ended') continue;
-    const turn = await patience.through(() => outcomeNow(client, { conversationId, messageId }));
+    const turn = await follower.through(() => outcomeNow(client, { conversationId, messageId }));
     if (turn !== null) return { kind: 'ended', messageId, turn };
   }
   if (signal.aborted) return { kind: 'left', messageId };

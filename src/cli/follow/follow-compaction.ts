@@ -2,13 +2,13 @@ import type { Conversation, TimelineEvent, WaitingCall } from '../../client/type
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { CommittedCompaction } from '../render/turn/compaction-state.ts';
 import { callOf } from '../render/turn/decision-state.ts';
-import { applyEvent, startState } from '../render/turn/turn-state.ts';
+import { startState } from '../render/turn/turn-state.ts';
 import type { TurnScreenState } from '../render/turn/turn-state.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import type { TurnItem } from '../render/turn/turn-items.ts';
 import { decideCommand } from '../render/turn/waiting-call.ts';
-import type { Display } from './display.ts';
-import { createPatience } from './patience.ts';
+import { Follower } from './follower.ts';
+import type { Followed } from './follower.ts';
 
 export type CompactionEnd =
   | { readonly kind: 'committed'; readonly compaction: CommittedCompaction }
@@ -19,43 +19,33 @@ export type CompactionEnd =
   | { readonly kind: 'left' };
 
 /** Sends the request and shows the compaction that follows, and of the turn nothing else. */
-export async function followCompaction(options: {
-  readonly client: { readonly conversation: Pick<Holdfast['conversation'], 'get' | 'watch'> };
-  readonly conversationId: string;
-  readonly display: Display;
-  readonly signal: AbortSignal;
-  readonly request: () => Promise<unknown>;
-}): Promise<CompactionEnd> {
-  const { client, conversationId, display, signal } = options;
+export async function followCompaction(
+  options: Followed & {
+    readonly client: { readonly conversation: Pick<Holdfast['conversation'], 'get' | 'watch'> };
+    readonly request: () => Promise<unknown>;
+  },
+): Promise<CompactionEnd> {
+  const { client, conversationId } = options;
   // What was there before the request is not its effect.
   const conversation = await client.conversation.get({ conversationId });
   const { eventCount } = conversation;
   await options.request();
-  let state = stateAtRequest(conversation);
-  const patience = createPatience(client, signal, () => {
-    state = { ...state, outageSince: state.outageSince ?? Date.now() };
-    display.show(state, []);
-  });
-  display.show(
-    state,
-    conversation.waitingCalls.map((call) => decisionNotice(conversationId, call)),
-  );
-  const afterSequence = newsAfter(conversation);
-  for await (const update of patience.watch({ conversationId, afterSequence, liveText: false })) {
+  const follower = new Follower(options, stateAtRequest(conversation));
+  follower.show(conversation.waitingCalls.map((call) => decisionNotice(conversationId, call)));
+  for await (const update of follower.updates({ afterSequence: newsAfter(conversation), liveText: false })) {
     if (update.type !== 'event') continue;
     const { event } = update;
-    const applied = applyEvent(state, event, null);
-    state = heardNow(applied.state);
-    if (update.event.sequence <= eventCount) {
-      display.show(state, []);
+    const items = follower.apply(event);
+    if (event.sequence <= eventCount) {
+      follower.show();
       continue;
     }
-    display.show(state, shownItems(conversationId, event, applied.items));
+    follower.show(shownItems(conversationId, event, items));
     const end = endOf(event);
     if (end === null) continue;
     // A turn that ended before it looked at the request leaves it to the next one, which may have begun by now.
-    const { turnId } = update.event;
-    if (event.kind === 'turn_ended' && !(await patience.through(() => hasServed(client, conversationId, turnId))))
+    const { turnId } = event;
+    if (event.kind === 'turn_ended' && !(await follower.through(() => hasServed(client, conversationId, turnId))))
       continue;
     return end;
   }
@@ -83,10 +73,6 @@ function stateAtRequest({ turn, waitingCalls }: Conversation): TurnScreenState {
 /** For which provider a turn waits, and until when, its newest event tells: that one is read too. */
 function newsAfter({ turn, eventCount }: Conversation): number {
   return turn?.state === 'waiting_for_rate_limit' ? Math.max(0, eventCount - 1) : eventCount;
-}
-
-function heardNow(state: TurnScreenState): TurnScreenState {
-  return { ...state, heardAt: Date.now(), outageSince: null };
 }
 
 /** Of the turn only what the compaction waits for. */

@@ -1,24 +1,21 @@
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { TimelineEvent, TurnSummary } from '../../client/types.ts';
 import type { TurnItem } from '../render/turn/turn-items.ts';
-import { applyEvent, applyLiveText, startState } from '../render/turn/turn-state.ts';
+import { applyLiveText } from '../render/turn/turn-state.ts';
 import type { TurnScreenState } from '../render/turn/turn-state.ts';
 import { NO_DISPLAY } from './display.ts';
-import type { Display } from './display.ts';
 import { entryOfEvent } from './entry-of-event.ts';
-import { createPatience } from './patience.ts';
+import { Follower } from './follower.ts';
+import type { Followed } from './follower.ts';
 import { chooseTurn } from './turn-choice.ts';
 import type { TurnTarget } from './turn-choice.ts';
 
-export interface FollowOptions extends TurnTarget {
+export interface FollowOptions extends TurnTarget, Followed {
   readonly client: Holdfast;
-  readonly conversationId: string;
   /** Events up to it are not told. Default: 0. */
   readonly afterEvent?: number;
   /** `false`: entries are not read, for who only wants to know how the turn ends. Default: true. */
   readonly entries?: boolean;
-  readonly display: Display;
-  readonly signal: AbortSignal;
 }
 
 export interface FollowedTurn {
@@ -34,46 +31,39 @@ const COST_INTERVAL_MILLISECONDS = 500;
 
 /** Shows a turn until it ends. @returns `null` when the signal aborted first */
 export async function followTurn(options: FollowOptions): Promise<FollowedTurn | null> {
-  const { client, conversationId, display, signal } = options;
+  const { client, conversationId, display, afterEvent: afterSequence = 0 } = options;
   const figures = createFigures(client, conversationId, display !== NO_DISPLAY);
-  let state: TurnScreenState = startState(Date.now());
   const choice = chooseTurn(options);
+  const follower = new Follower(options);
   let answer = '';
-  const patience = createPatience(client, signal, () => {
-    state = { ...state, outageSince: state.outageSince ?? Date.now() };
-    display.show(state, []);
-  });
-  const heard = (): TurnScreenState => ({ ...state, heardAt: Date.now(), outageSince: null });
-  const afterSequence = options.afterEvent ?? 0;
-  display.show(state, []);
-  for await (const update of patience.watch({ conversationId, afterSequence, liveText: display.liveText })) {
+  follower.show();
+  for await (const update of follower.updates({ afterSequence, liveText: display.liveText })) {
     if (update.type === 'live_text') {
       if (!choice.includes(update.text.turnId)) continue;
-      state = applyLiveText(heard(), update.text);
-      display.show(state, []);
+      follower.state = applyLiveText(follower.state, update.text);
+      follower.show();
       continue;
     }
     const { event } = update;
     const turnId = choice.chosen();
     const isBefore = event.turnId === null && event.kind === 'turn_waiting' && turnId === null;
     if (isBefore) {
-      const { state: waiting, items } = applyEvent(heard(), event, null);
-      state = waiting;
-      display.show(state, items);
+      follower.show(follower.apply(event));
       continue;
     }
     if (!choice.includes(event.turnId) || event.turnId === null) {
       // A successor began although no end was told: its beginning has closed this turn.
-      if (event.kind === 'turn_begun' && turnId !== null && state.turnId === turnId) {
+      if (event.kind === 'turn_begun' && turnId !== null && follower.state.turnId === turnId) {
         return { turnId, outcome: 'interrupted', reason: null, answer };
       }
       continue;
     }
-    const entry = options.entries === false ? null : await patience.through(() => entryOfEvent(client, event));
-    const applied = applyEvent({ ...heard(), turnId: event.turnId }, event, entry);
-    state = await patience.through(() => figures.add(applied.state, event));
-    answer = lastAnswer(applied.items) ?? answer;
-    display.show(state, applied.items);
+    const entry = options.entries === false ? null : await follower.through(() => entryOfEvent(client, event));
+    follower.state = { ...follower.state, turnId: event.turnId };
+    const items = follower.apply(event, entry);
+    follower.state = await follower.through(() => figures.add(follower.state, event));
+    answer = lastAnswer(items) ?? answer;
+    follower.show(items);
     if (event.kind === 'turn_ended') {
       return { turnId: event.turnId, outcome: event.data.outcome, reason: event.data.reason, answer };
     }

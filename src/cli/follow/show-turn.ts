@@ -95,6 +95,5 @@ function endLines(output: Output, conversation: string, followed: FollowedTurn, 
 }
 
 function wrapped(text: string, output: Output): string[] {
-  const columns = output.columns;
-  return (columns === null ? [text] : wrapWords(text, Math.max(8, columns - 2))).map((line) => `  ${line}`);
+  return wrapWords(`  ${text}`, output.columns, '  ');
 }

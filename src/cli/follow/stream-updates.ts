@@ -2,7 +2,9 @@ import type { Holdfast } from '../../client/holdfast.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { interruptible } from '../interruption.ts';
 import type { Output } from '../output.ts';
-import { createPatience } from './patience.ts';
+import { NO_DISPLAY } from './display.ts';
+import type { Display } from './display.ts';
+import { Follower } from './follower.ts';
 import { chooseTurn } from './turn-choice.ts';
 import type { TurnTarget } from './turn-choice.ts';
 
@@ -14,8 +16,11 @@ export async function streamUpdates(
 ): Promise<void> {
   const { result: outcome, interrupted } = await interruptible(async (signal) => {
     const choice = chooseTurn(target);
-    const patience = createPatience(client, signal, () => output.remark('! Postgres does not answer; trying again.'));
-    for await (const update of patience.watch({ conversationId: target.conversationId })) {
+    const show: Display['show'] = ({ outageSince }) => {
+      if (outageSince !== null) output.remark('! Postgres does not answer; trying again.');
+    };
+    const follower = new Follower({ ...target, client, display: { ...NO_DISPLAY, show }, signal });
+    for await (const update of follower.updates({})) {
       if (!choice.includes(update.type === 'event' ? update.event.turnId : update.text.turnId)) continue;
       output.json(update);
       if (update.type === 'event' && update.event.kind === 'turn_ended') return update.event.data.outcome;

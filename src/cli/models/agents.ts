@@ -4,7 +4,7 @@ import type { ConnectionFlags } from '../holdfast-command.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
 
-const agents = localCommand<ConnectionFlags>({
+const agents = localCommand({
   description:
     'Lists the agents of holdfast.yaml and the built-in `default`, with model, compaction preset and tools, then those that only a running worker has, because a program defines them.',
   examples: ['npx holdfast agents', 'npx holdfast agents --json | jq -r ".agents[].name"'],

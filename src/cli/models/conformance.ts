@@ -1,29 +1,16 @@
-import { InvalidArgumentError } from 'commander';
 import { given } from '../../config/environment.ts';
 import { CAPABILITIES, isUnknownPath } from '../../models/conformance/capability.ts';
-import type { Capability, ConformanceFinding, ConformanceReport } from '../../models/conformance/capability.ts';
+import type { ConformanceFinding, ConformanceReport } from '../../models/conformance/capability.ts';
 import { otherAddress } from '../../models/catalogue/base-url-advice.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
-import type { ProtocolName } from '../../models/provider.ts';
 import type { ProviderDefinition } from '../../models/provider.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { localCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
+import { localCommand } from '../command.ts';
+import type { CommandFlags } from '../command.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
-import type { JsonOption } from '../holdfast-command.ts';
 import { findingLine } from '../render/lists/finding-line.ts';
 import { UsageError } from '../usage-error.ts';
-
-interface ConformanceFlags extends JsonOption {
-  readonly model: string;
-  readonly baseUrl?: string;
-  readonly protocol?: ProtocolName;
-  readonly keyEnv?: string;
-  readonly window?: number;
-  readonly only?: readonly Capability[];
-  readonly cacheTokens?: number;
-  readonly seconds: number;
-}
+import { count, option, requiredOption, someOf } from '../options.ts';
 
 /** Seconds within which a user wants to know. */
 const SECONDS = 60;
@@ -31,7 +18,32 @@ const SECONDS = 60;
 /** Milliseconds of silence after which a call is given up: one dead check must not cost the others their time. */
 const SILENCE_MILLISECONDS = 30_000;
 
-const test = localCommand<ConformanceFlags>({
+const OPTIONS = [
+  requiredOption('--model <name>', "the server's name of the model; without --base-url `provider/model`"),
+  option('--base-url <url>', 'address of the server (default: that of the provider in the name of the model)'),
+  option('--protocol <name>', 'how the server is spoken to (default: chat, or that of the provider)', [
+    'anthropic',
+    'chat',
+    'responses',
+  ]),
+  option('--key-env <variable>', 'environment variable that holds the key (default: none, or that of the provider)'),
+  option('--window <tokens>', "window of the model (default: what the server's list of models says)", count(256)),
+  option(
+    '--only <capabilities>',
+    `these checks alone, separated by commas: ${CAPABILITIES.join(', ')}`,
+    someOf(CAPABILITIES),
+  ),
+  option(
+    '--cache-tokens <tokens>',
+    'length of the prefix sent twice (default: 4,200 with Anthropic, else 1,500)',
+    count(16),
+  ),
+  option('--seconds <number>', 'time for everything', count(1), SECONDS),
+] as const;
+
+type ConformanceFlags = CommandFlags<typeof OPTIONS>;
+
+const test = localCommand({
   description:
     'Sends about a dozen small requests to a live server and shows what works: streaming, usage, cut answers, tool calls, several calls in one answer, thinking, images, cache usage, and the refusal of an input over the window. Costs a few thousand tokens. Holdfast does without what is `limited` or `missing`, and needs what `fails`.',
   examples: [
@@ -39,31 +51,7 @@ const test = localCommand<ConformanceFlags>({
     'npx holdfast model test --base-url http://localhost:8000/v1 --model my-model --protocol chat',
     'npx holdfast model test --base-url https://api.groq.com/openai/v1 --model llama-3.3-70b --key-env GROQ_API_KEY',
   ],
-  options: [
-    option(
-      '--model <name>',
-      "the server's name of the model; without --base-url `provider/model`",
-    ).makeOptionMandatory(),
-    option('--base-url <url>', 'address of the server (default: that of the provider in the name of the model)'),
-    option('--protocol <name>', 'how the server is spoken to (default: chat, or that of the provider)').choices([
-      'anthropic',
-      'chat',
-      'responses',
-    ]),
-    option('--key-env <variable>', 'environment variable that holds the key (default: none, or that of the provider)'),
-    option('--window <tokens>', "window of the model (default: what the server's list of models says)", count(256)),
-    option(
-      '--only <capabilities>',
-      `these checks alone, separated by commas: ${CAPABILITIES.join(', ')}`,
-      capabilities,
-    ),
-    option(
-      '--cache-tokens <tokens>',
-      'length of the prefix sent twice (default: 4,200 with Anthropic, else 1,500)',
-      count(16),
-    ),
-    option('--seconds <number>', 'time for everything', count(1), SECONDS),
-  ],
+  options: OPTIONS,
   async run({ output }, flags) {
     const { provider, model } = await target(flags);
     const begin = ({ baseUrl, protocol }: ProviderDefinition): void => {
@@ -165,14 +153,4 @@ function keyFrom(variable: string): string {
   const key = given(process.env, variable);
   if (key !== undefined) return key;
   throw new UsageError('usage', `The variable ${variable} is not set.`, `Set ${variable} to the key of the server.`);
-}
-
-/** Reads `streaming,usage`. @throws InvalidArgumentError naming what is accepted */
-function capabilities(text: string): readonly Capability[] {
-  return text.split(',').map((part) => {
-    const name = CAPABILITIES.find((known) => known === part.trim());
-    if (name === undefined)
-      throw new InvalidArgumentError(`"${part}" is no check. Accepted: ${CAPABILITIES.join(', ')}.`);
-    return name;
-  });
 }

@@ -1,23 +1,15 @@
-import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import type { CostGroup } from '../../store/conversations/costs.ts';
-import { argument, option, readerCommand } from '../command.ts';
+import { readerCommand } from '../command.ts';
 import { findConversation } from '../find-conversation.ts';
 import { tenantOption } from '../holdfast-command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { costListLines } from '../render/lists/cost-list.ts';
-import { time } from '../time-option.ts';
 import { UsageError } from '../usage-error.ts';
+import { argument, option, time } from '../options.ts';
 
 /** More than anybody reads. */
 const MOST_ROWS = 1_000_000;
 
-interface CostFlags extends ConnectionFlags {
-  readonly by: CostGroup;
-  readonly since?: string;
-}
-
-const cost = readerCommand<CostFlags, [conversation: string | undefined]>({
+const cost = readerCommand({
   description:
     'Adds up tokens and dollars of all model calls: answers, summaries, and paid calls without a stored answer. `--by turn` and `--by step` split one conversation; a summary belongs to the step that it was made for. If a price is unknown, the sum is shown as "unknown", with the known part.',
   examples: [
@@ -28,9 +20,7 @@ const cost = readerCommand<CostFlags, [conversation: string | undefined]>({
   ],
   arguments: [argument('[conversation]', 'only this one: an id, a part that only one has, or `last`')],
   options: [
-    new Option('--by <group>', 'add up by')
-      .choices(['agent', 'model', 'conversation', 'turn', 'step'])
-      .default('agent'),
+    option('--by <group>', 'add up by', ['agent', 'model', 'conversation', 'turn', 'step'], 'agent'),
     tenantOption(),
     option('--since <time>', 'only calls since a day or time, or within 30m, 12h, 7d, 4w (default: all)', time),
   ],

@@ -2,23 +2,15 @@ import { classifyError } from '../../models/errors/classify.ts';
 import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
 import type { ErrorVerdict, FailureCause, Repair, RequestSize } from '../../models/model-client.ts';
 import { parseJson } from '../../models/protocols/json.ts';
-import { localCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
-import type { JsonOption } from '../holdfast-command.ts';
+import { localCommand } from '../command.ts';
 import type { Output } from '../output.ts';
 import { readStandardInput } from '../read-text.ts';
 import { formatCount, plural } from '../render/text/numbers.ts';
 import { UsageError } from '../usage-error.ts';
 import { errorOf, readErrorCase } from './error-case.ts';
+import { count, option } from '../options.ts';
 
-interface ExplainErrorFlags extends JsonOption {
-  readonly status?: number;
-  readonly jsonl?: true;
-  readonly tokens?: number;
-  readonly window?: number;
-}
-
-const explain = localCommand<ExplainErrorFlags>({
+const explain = localCommand({
   description:
     'Reads the body of an error from standard input, JSON or text. Says what kind of failure it is, how Holdfast repairs it, and which rule decided. With --tokens and --window the fill of the request counts too: from 90 % of the window on, an unknown refusal counts as an overflow. --jsonl reads one case per line, an object with optional `provider`, `status`, `headers`, `body`, `message`, `tokens` and `window`. It writes one line of JSON for each: `kind`, `repair`, `actual` and `limit` in tokens or null, `evidence`. A case with `answer` instead of `body` is an answer that may hide an overflow. Its optional fields are `stopReason` (end, maximum_output, window_full, or the name that the vendor gives it), `usage` (`input`, `output`), `window`, `estimatedInput` and `maximumOutput`, in tokens. Its `kind` is `none` if nothing is wrong. A line that cannot be read gets the `kind` `unreadable` and its number as `line`, and the exit code is 2 after the last line.',
   examples: [
@@ -45,7 +37,10 @@ const explain = localCommand<ExplainErrorFlags>({
 export const commands = { 'explain-error': explain };
 
 /** How full the request was: of two options one alone says nothing. */
-function requestSize({ tokens, window }: Pick<ExplainErrorFlags, 'tokens' | 'window'>): RequestSize | undefined {
+function requestSize({
+  tokens,
+  window,
+}: Readonly<Record<'tokens' | 'window', number | undefined>>): RequestSize | undefined {
   if (tokens === undefined && window === undefined) return undefined;
   if (tokens !== undefined && window !== undefined) return { estimatedTokens: tokens, window };
   throw new UsageError('usage', '--tokens and --window belong together.', 'Give both, or none.');

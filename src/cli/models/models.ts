@@ -3,20 +3,13 @@ import type { ModelFacts } from '../../models/catalogue/catalogue.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
 import type { LearnedWindow, ServedModel } from '../../store/providers/model-facts.ts';
 import type { ProviderPause } from '../../store/providers/provider-pauses.ts';
-import { argument, localCommand, option } from '../command.ts';
+import { localCommand } from '../command.ts';
 import { withReader } from '../connect.ts';
 import { databaseUrlOption } from '../holdfast-command.ts';
-import type { JsonOption } from '../holdfast-command.ts';
+import type { ConnectionFlags } from '../holdfast-command.ts';
 import { modelListLines } from '../render/lists/model-list.ts';
 import { safeLine } from '../render/text/safe-text.ts';
-
-interface DatabaseFlags extends JsonOption {
-  readonly databaseUrl?: string;
-}
-
-interface ListFlags extends DatabaseFlags {
-  readonly refresh?: true;
-}
+import { argument, option } from '../options.ts';
 
 /** A model with what is known of it and what servers taught. */
 export interface ListedModel extends ModelFacts {
@@ -27,7 +20,7 @@ export interface ListedModel extends ModelFacts {
 
 const NONE = 'No model has that in its name. Any `provider/model` can be used; what is not known is assumed carefully.';
 
-const list = localCommand<ListFlags, [filter: string | undefined]>({
+const list = localCommand({
   description:
     'Lists facts about models: context window, longest input and answer in tokens, prices in dollars per million tokens, the source and its day. Without a filter it lists the models of the configuration. --refresh asks the server of each model for its own list, which wins over the built-in table; `models` in holdfast.yaml wins over both. Windows and caps that a server named in an error are below their model and win until they are forgotten. Below the models are paused providers, which answered with a rate limit; `holdfast model unpause` ends a pause.',
   examples: [
@@ -68,7 +61,7 @@ const list = localCommand<ListFlags, [filter: string | undefined]>({
   },
 });
 
-const unpause = localCommand<DatabaseFlags, [provider: string]>({
+const unpause = localCommand({
   description:
     'Ends the pause of a provider that answered with a rate limit. New calls go out at once, waiting ones within a minute. `holdfast model list` shows the pauses.',
   examples: ['npx holdfast model unpause anthropic'],
@@ -119,7 +112,7 @@ function namedModels({ defaultModel, models: overridden, agents }: Configuration
 }
 
 async function refresh(
-  flags: ListFlags,
+  flags: ConnectionFlags,
   of: {
     readonly configuration: Configuration;
     readonly names: readonly string[];
@@ -139,7 +132,7 @@ interface Taught {
 }
 
 /** Without a database there is nothing to show of what servers said; the rest needs none. */
-async function readTaught(flags: DatabaseFlags, days: number, remark: (text: string) => void): Promise<Taught> {
+async function readTaught(flags: ConnectionFlags, days: number, remark: (text: string) => void): Promise<Taught> {
   try {
     return await withReader(flags, async (client) => ({
       learned: await client.models.listLearnedWindows({ days }),

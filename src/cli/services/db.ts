@@ -1,14 +1,14 @@
 import { temporalAt } from '../../temporal/profile.ts';
-import { localCommand, option } from '../command.ts';
+import { localCommand } from '../command.ts';
 import { findConnections } from '../connect.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
+import { requiredOption } from '../options.ts';
 
-const adopt = localCommand<ConnectionFlags & { readonly namespace: string }>({
+const adopt = localCommand({
   description:
     'Gives the database to another Temporal namespace, such as one that was set up again. The first worker recorded the old one, and workers and clients of others are refused. Stop workers, servers and programs that send first. Turns that were open there end as interrupted within a minute.',
   examples: ['npx holdfast db adopt --namespace default'],
   servers: true,
-  options: [option('--namespace <name>', 'namespace that the database belongs to from now on').makeOptionMandatory()],
+  options: [requiredOption('--namespace <name>', 'namespace that the database belongs to from now on')],
   async run(_call, flags) {
     const { databaseUrl, temporalAddress } = await findConnections(flags);
     const [{ openDatabase }, { requireCurrentSchema }, stored, { connectClient }, { describeNamespace }] =

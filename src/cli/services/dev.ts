@@ -3,27 +3,14 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { resolve } from 'node:path';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { DevOutput } from './dev-output.ts';
-import { localCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
-import type { JsonOption } from '../holdfast-command.ts';
+import { localCommand } from '../command.ts';
+import type { CommandFlags } from '../command.ts';
 import { untilSignalled } from '../interruption.ts';
 import { DEFAULT_PORTS } from '../../local/choose-ports.ts';
 import type { StackPorts } from '../../local/choose-ports.ts';
 import type { LocalStack } from '../../local/stack.ts';
 import type { ServiceName } from '../../local/supervise.ts';
-
-interface DevOptions extends JsonOption {
-  readonly postgresPort?: number;
-  readonly temporalPort?: number;
-  readonly uiPort?: number;
-  readonly simulatorPort?: number;
-  readonly serverPort?: number;
-  readonly simulator?: boolean;
-  readonly worker: boolean;
-  readonly server: boolean;
-  readonly directory?: string;
-  readonly workerCommand?: string;
-}
+import { count, option } from '../options.ts';
 
 /** Environment variables that hold a key for a real model. */
 const MODEL_KEYS = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'];
@@ -124,23 +111,27 @@ async function dev(options: DevOptions): Promise<void> {
 const port = count(1, 65_535);
 const free = (otherwise: number): string => `(default: ${otherwise} or the next free one, remembered)`;
 
-const devCommand = localCommand<DevOptions>({
+const OPTIONS = [
+  option('--postgres-port <port>', `port of Postgres ${free(DEFAULT_PORTS.postgres)}`, port),
+  option('--temporal-port <port>', `port of Temporal ${free(DEFAULT_PORTS.temporal)}`, port),
+  option('--ui-port <port>', `port of Temporal's UI ${free(DEFAULT_PORTS.temporalUi)}`, port),
+  option('--simulator-port <port>', `port of the simulator ${free(DEFAULT_PORTS.simulator)}`, port),
+  option('--server-port <port>', `port of the HTTP server ${free(DEFAULT_PORTS.server)}`, port),
+  option('--simulator', 'run the simulator although a model key is set'),
+  option('--no-simulator', 'do not run the simulator'),
+  option('--no-worker', 'do not run a worker'),
+  option('--no-server', 'do not run the HTTP server'),
+  option('--directory <folder>', 'where data and addresses are kept (default: .holdfast here or above)'),
+  option('--worker-command <arguments>', 'arguments of Node instead of the worker').hideHelp(),
+] as const;
+
+type DevOptions = CommandFlags<typeof OPTIONS>;
+
+const devCommand = localCommand({
   description:
     'Runs Postgres, Temporal, a worker, the HTTP server and, without a model key, the simulator on this machine. Data stays in .holdfast/, so open turns go on at the next start. Servers that DATABASE_URL, TEMPORAL_ADDRESS, HOLDFAST_SIMULATOR_URL or holdfast.yaml name are used instead. With --json, one object per line: events, then the addresses.',
   examples: ['npx holdfast dev', 'npx holdfast dev --no-worker --postgres-port 5544'],
-  options: [
-    option('--postgres-port <port>', `port of Postgres ${free(DEFAULT_PORTS.postgres)}`, port),
-    option('--temporal-port <port>', `port of Temporal ${free(DEFAULT_PORTS.temporal)}`, port),
-    option('--ui-port <port>', `port of Temporal's UI ${free(DEFAULT_PORTS.temporalUi)}`, port),
-    option('--simulator-port <port>', `port of the simulator ${free(DEFAULT_PORTS.simulator)}`, port),
-    option('--server-port <port>', `port of the HTTP server ${free(DEFAULT_PORTS.server)}`, port),
-    option('--simulator', 'run the simulator although a model key is set'),
-    option('--no-simulator', 'do not run the simulator'),
-    option('--no-worker', 'do not run a worker'),
-    option('--no-server', 'do not run the HTTP server'),
-    option('--directory <folder>', 'where data and addresses are kept (default: .holdfast here or above)'),
-    option('--worker-command <arguments>', 'arguments of Node instead of the worker').hideHelp(),
-  ],
+  options: OPTIONS,
   run: (_call, options) => dev(options),
 });
 

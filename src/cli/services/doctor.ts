@@ -1,14 +1,17 @@
-import { InvalidArgumentError } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ResolvedProviders } from '../../config/providers.ts';
 import { ConfigurationError, describeProblem } from '../../config/errors.ts';
 import { broken, CHECK_NAMES } from '../../local/doctor/finding.ts';
-import type { CheckName, Finding } from '../../local/doctor/finding.ts';
-import { localCommand, option } from '../command.ts';
+import type { Finding } from '../../local/doctor/finding.ts';
+import { localCommand } from '../command.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
-import type { JsonOption } from '../holdfast-command.ts';
+import { wrapWords } from '../render/text/text-width.ts';
+import { option, someOf } from '../options.ts';
 
 const MARKS: Readonly<Record<Finding['status'], string>> = { ok: 'ok     ', warning: 'warning', broken: 'broken ' };
+
+/** Of further rows of a finding: below its detail. */
+const INDENT = ' '.repeat(23);
 
 /** One line for a finding, its fix at the end. */
 export function formatFinding(finding: Finding): string {
@@ -55,31 +58,19 @@ function mistakesOf(error: unknown): Finding[] {
   return details.map(mistake);
 }
 
-interface DoctorOptions extends JsonOption {
-  readonly directory?: string;
-  readonly only?: readonly CheckName[];
-}
-
-const CHECK_LIST = CHECK_NAMES.join(', ');
-
-/** Reads `temporal,postgres`. @throws InvalidArgumentError naming what is accepted */
-function checkNames(text: string): readonly CheckName[] {
-  return text.split(',').map((part) => {
-    const name = CHECK_NAMES.find((known) => known === part.trim());
-    if (name === undefined) throw new InvalidArgumentError(`"${part}" is no check. Accepted: ${CHECK_LIST}.`);
-    return name;
-  });
-}
-
-const doctor = localCommand<DoctorOptions>({
+const doctor = localCommand({
   description:
     'Checks this machine and its servers: versions, workspace, ports, disk, Postgres and its clock, Temporal and its worker, model key.',
   examples: ['npx holdfast doctor', 'npx holdfast doctor --only temporal,postgres'],
   options: [
     option('--directory <folder>', 'state folder of the local stack; default: .holdfast'),
-    option('--only <checks>', `these checks alone, separated by commas: ${CHECK_LIST}`, checkNames),
+    option(
+      '--only <checks>',
+      `these checks alone, separated by commas: ${CHECK_NAMES.join(', ')}`,
+      someOf(CHECK_NAMES),
+    ),
   ],
-  async run(_call, { directory, only }) {
+  async run({ output: { columns } }, { directory, only }) {
     // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
     const [{ examine }, { stateDirectory }] = await Promise.all([
       import('../../local/doctor/examine.ts'),
@@ -90,7 +81,10 @@ const doctor = localCommand<DoctorOptions>({
     const findings = [...examined, ...mistakes];
     const healthy = findings.every(({ status }) => status !== 'broken');
     if (!healthy) process.exitCode = EXIT_CODES.findings.code;
-    return { json: { healthy, findings }, lines: findings.map(formatFinding) };
+    return {
+      json: { healthy, findings },
+      lines: findings.flatMap((each) => wrapWords(formatFinding(each), columns, INDENT)),
+    };
   },
 });
 

@@ -1,8 +1,8 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { argument, localCommand } from '../command.ts';
-import type { JsonOption } from '../holdfast-command.ts';
+import { localCommand } from '../command.ts';
+import { argument } from '../options.ts';
 
 const CONFIGURATION = `# Agents, models and limits of this project. All options: docs/configuration.md of Holdfast.
 # Check it with: npx holdfast config check
@@ -75,12 +75,12 @@ test('the agent converts a temperature', async () => {
 
 const FILES = { 'holdfast.yaml': CONFIGURATION, 'own-tool.ts': TOOL, 'own-tool.test.ts': TEST } as const;
 
-const init = localCommand<JsonOption, [folder: string]>({
+const init = localCommand({
   description:
     'Writes a commented holdfast.yaml, an agent with a tool of its own, a test of it, and a line in .gitignore. Existing files stay as they are.',
   examples: ['npx holdfast init', 'npx holdfast init ../other-project'],
-  arguments: [argument('[folder]', 'where to').default('.')],
-  async run(_call, _flags, folder) {
+  arguments: [argument('[folder]', 'where to (default: here)')],
+  async run(_call, _flags, folder = '.') {
     const directory = resolve(folder);
     const written: string[] = [];
     const kept: string[] = [];

@@ -1,26 +1,16 @@
-import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { SCOPES } from '../../store/conversations/api-keys.ts';
-import type { ApiKey, Scope } from '../../store/conversations/api-keys.ts';
-import { argument, option, readerCommand } from '../command.ts';
-import { count } from '../count-option.ts';
+import type { ApiKey } from '../../store/conversations/api-keys.ts';
+import { readerCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
 import { UsageError } from '../usage-error.ts';
+import { amount, argument, count, option, someOf } from '../options.ts';
 
 const DAY_MILLISECONDS = 86_400_000;
 
-interface CreateFlags extends ConnectionFlags {
-  readonly scopes: string;
-  readonly days?: number;
-  readonly requestsPerMinute?: number;
-  readonly openTurns?: number;
-  readonly costPerDay?: number;
-}
-
-const create = readerCommand<CreateFlags, [name: string]>({
+const create = readerCommand({
   description:
     'Makes an API key for one tenant of `holdfast server --keys` and prints it once. The database holds only its hash.',
   examples: [
@@ -30,18 +20,17 @@ const create = readerCommand<CreateFlags, [name: string]>({
   arguments: [argument('<name>', 'what the key is for')],
   options: [
     tenantOption(),
-    option('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}`).default('read,write,decide'),
+    option('--scopes <list>', `comma-separated: ${SCOPES.join(', ')} (default: read,write,decide)`, someOf(SCOPES)),
     option('--days <number>', 'days until it expires (default: never)', count(1)),
     option('--requests-per-minute <number>', "requests (default: the server's limit)", count(1)),
     option('--open-turns <number>', 'turns of the tenant that may be open when it begins one (default: any)', count(1)),
-    new Option('--cost-per-day <dollars>', "the tenant's cost in 24 hours (default: any)").argParser(Number),
+    option('--cost-per-day <dollars>', "the tenant's cost in 24 hours (default: any)", amount),
   ],
   async run({ client }, flags, name) {
-    const scopes = flags.scopes.split(',').map((scope) => scopeOf(scope.trim()));
-    const { days, requestsPerMinute, openTurns, costPerDay } = flags;
+    const { scopes, days, requestsPerMinute, openTurns, costPerDay } = flags;
     const expiresAt = days === undefined ? undefined : new Date(Date.now() + days * DAY_MILLISECONDS).toISOString();
     const limits = definedOf({ requestsPerMinute, openTurns, costPerDay });
-    const made = await client.keys.create({ name, scopes, limits, ...definedOf({ expiresAt }) });
+    const made = await client.keys.create({ name, limits, ...definedOf({ scopes, expiresAt }) });
     const lines = [made.key, `It is shown this once. Its id is ${made.id}, its tenant ${safeLine(made.tenant)}.`];
     return { json: made, lines };
   },
@@ -65,7 +54,7 @@ const list = readerCommand({
   },
 });
 
-const revoke = readerCommand<ConnectionFlags, [id: string]>({
+const revoke = readerCommand({
   description: 'Ends an API key for good: requests with it are refused, and its event streams end within seconds.',
   examples: ['npx holdfast keys revoke 0199…'],
   arguments: [argument('<id>', 'as `holdfast keys list` prints it')],
@@ -78,12 +67,6 @@ const revoke = readerCommand<ConnectionFlags, [id: string]>({
 });
 
 export const commands = { create, list, revoke };
-
-function scopeOf(text: string): Scope {
-  const scope = SCOPES.find((each) => each === text);
-  if (scope !== undefined) return scope;
-  throw new UsageError('usage', `"${text}" is no scope.`, `Name some of ${SCOPES.join(', ')}.`);
-}
 
 function stateOf({ revokedAt, expiresAt }: ApiKey): string {
   if (revokedAt !== null) return `revoked ${revokedAt}`;

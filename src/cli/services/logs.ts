@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { argument, localCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
-import type { JsonOption } from '../holdfast-command.ts';
+import { localCommand } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
+import { argument, count, option } from '../options.ts';
 
-const logs = localCommand<JsonOption & { readonly lines: number }, [service: string | undefined]>({
+const logs = localCommand({
   description: 'Prints the last lines of the logs that the services of `holdfast dev` keep in .holdfast/logs.',
   examples: ['npx holdfast logs', 'npx holdfast logs worker --lines 200'],
   arguments: [argument('[service]', 'postgres, temporal, simulator or worker; left out, all')],

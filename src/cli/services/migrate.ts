@@ -1,21 +1,13 @@
-import { localCommand, option } from '../command.ts';
+import { localCommand } from '../command.ts';
 import { findDatabaseUrl } from '../connect.ts';
-import { count } from '../count-option.ts';
 import { databaseUrlOption } from '../holdfast-command.ts';
-import type { JsonOption } from '../holdfast-command.ts';
 import { plural } from '../render/text/numbers.ts';
+import { count, option } from '../options.ts';
 
 /** A statement that reads all partitions locks each with its indexes, and the lock table of a server holds thousands. */
 const MAXIMUM_PARTITIONS = 64;
 
-interface MigrateFlags extends JsonOption {
-  readonly embeddings?: number;
-  readonly partitions?: number;
-  readonly tenants?: true;
-  readonly databaseUrl?: string;
-}
-
-const migrate = localCommand<MigrateFlags>({
+const migrate = localCommand({
   description:
     'Applies missing migrations in order, each in a transaction. Many may run it at once. Run it right before a deploy: workers of an earlier version keep running, but cannot start again.',
   examples: ['npx holdfast db migrate', 'npx holdfast db migrate --database-url postgres://holdfast@db/holdfast'],

@@ -1,17 +1,13 @@
 import { spawn } from 'node:child_process';
-import { argument, localCommand, option } from '../command.ts';
+import { localCommand } from '../command.ts';
 import { withReader } from '../connect.ts';
 import { findConversation } from '../find-conversation.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { UsageError } from '../usage-error.ts';
+import { argument, option } from '../options.ts';
 
 const OPENERS: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' };
 
-interface OpenFlags extends ConnectionFlags {
-  readonly pages?: true;
-}
-
-const open = localCommand<OpenFlags, [conversation: string | undefined]>({
+const open = localCommand({
   description:
     "Opens Temporal's page of a conversation's turns, or of all turns, in a browser and prints its address. With --pages it opens Holdfast's own pages by a link that logs one browser in.",
   examples: ['npx holdfast open --pages', 'npx holdfast open last', 'npx holdfast open --json | jq -r .url'],

@@ -1,10 +1,10 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ReindexProgress, Reindexed } from '../../client/types.ts';
-import { argument, readerCommand } from '../command.ts';
+import { readerCommand } from '../command.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { interruptible } from '../interruption.ts';
 import { formatCount, plural } from '../render/text/numbers.ts';
+import { argument } from '../options.ts';
 
 /** The old index of what was begun is gone; that of the others is there. */
 const STOPPED = [
@@ -12,7 +12,7 @@ const STOPPED = [
   '  next: npx holdfast db reindex',
 ];
 
-const reindex = readerCommand<ConnectionFlags, [conversation: string | undefined]>({
+const reindex = readerCommand({
   description:
     'Builds the search index of one conversation, or of all, anew. You need it only if the index was damaged or Postgres has other dictionaries, because new entries are indexed by themselves. After Ctrl-C a worker or the next search finishes it.',
   examples: ['npx holdfast db reindex', 'npx holdfast db reindex last'],
@@ -41,7 +41,7 @@ const reindex = readerCommand<ConnectionFlags, [conversation: string | undefined
 export const commands = { reindex };
 
 function progressLine({ conversationId, done, of, passages }: ReindexProgress): string {
-  return `${formatCount(done)} of ${formatCount(of)}: conversation …${shortId(conversationId)}, ${plural(passages, 'passage')}`;
+  return `${formatCount(done)} of ${formatCount(of)}: conversation ${shortId(conversationId)}, ${plural(passages, 'passage')}`;
 }
 
 function resultLines({ conversations, passages, embedded, interrupted }: Reindexed): string[] {

@@ -1,34 +1,32 @@
 import type { ServerOptions } from '../../server/start-server.ts';
 import type { Database } from '../../store/database/database.ts';
-import { clientCommand, option } from '../command.ts';
+import { clientCommand } from '../command.ts';
+import type { CommandFlags } from '../command.ts';
 import { connectOptions } from '../connect.ts';
 import type { Surroundings } from '../connect.ts';
-import { count } from '../count-option.ts';
 import { tenantOption } from '../holdfast-command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilAborted, untilSignalled } from '../interruption.ts';
 import { loginLink } from '../../server/login-link.ts';
 import { openOutput } from '../output.ts';
 import { readVersion } from '../../temporal/package-version.ts';
 import { listenError } from './listen-error.ts';
 import { startTelemetry } from './telemetry.ts';
+import { count, option } from '../options.ts';
 
-interface ServerFlags extends ConnectionFlags {
-  readonly host: string;
-  readonly port: number;
-  readonly keys?: true;
-}
+const OPTIONS = [
+  option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 7070),
+  option('--host <address>', 'address to listen on', undefined, '127.0.0.1'),
+  option('--keys', 'require an API key'),
+  tenantOption(),
+] as const;
 
-const server = clientCommand<ServerFlags>({
+type ServerFlags = CommandFlags<typeof OPTIONS>;
+
+const server = clientCommand({
   description:
     'Serves conversations over HTTP: /v1 for programs, /reference for people, /openapi.json. Without --keys it listens on this machine only, for one tenant, and every program may do everything. With --keys each request names a key of `holdfast keys create`.',
   examples: ['npx holdfast server', 'npx holdfast server --keys --host 0.0.0.0 --port 8080'],
-  options: [
-    option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 7070),
-    option('--host <address>', 'address to listen on').default('127.0.0.1'),
-    option('--keys', 'require an API key'),
-    tenantOption(),
-  ],
+  options: OPTIONS,
   // Of the configuration the server needs the agents: what is wrong in it is told here.
   needs: { agents: true },
   run: ({ surroundings }, flags) =>

@@ -1,27 +1,17 @@
-import { InvalidArgumentError } from 'commander';
-import { localCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
-import type { JsonOption } from '../holdfast-command.ts';
+import { localCommand } from '../command.ts';
 import { untilAborted, untilSignalled } from '../interruption.ts';
 import { listenError } from './listen-error.ts';
+import { amount, count, option } from '../options.ts';
 
-interface SimulatorFlags extends JsonOption {
-  readonly host: string;
-  readonly port: number;
-  readonly latency: number;
-  readonly tokensPerSecond: number;
-  readonly seed: number;
-}
-
-const simulator = localCommand<SimulatorFlags>({
+const simulator = localCommand({
   description:
     "Runs a server in place of a model: it speaks the protocols of Anthropic and OpenAI, counts tokens, enforces the window of sim-<N>k and streams. The vendors' SDKs and Holdfast's workers (HOLDFAST_SIMULATOR_URL) use it unchanged.",
   examples: ['npx holdfast simulator', 'npx holdfast simulator --latency 300 --tokens-per-second 80'],
   options: [
     option('--port <port>', 'port; 0 for a free one', count(0, 65_535), 8787),
-    option('--host <address>', 'address to listen on').default('127.0.0.1'),
+    option('--host <address>', 'address to listen on', undefined, '127.0.0.1'),
     option('--latency <milliseconds>', 'time until the first token of an answer', count(0), 0),
-    option('--tokens-per-second <number>', 'speed of an answer; 0 is as fast as possible', positive, 0),
+    option('--tokens-per-second <number>', 'speed of an answer; 0 is as fast as possible', amount, 0),
     option('--seed <number>', 'decides wording and ids', count(0), 1),
   ],
   async run({ output }, flags) {
@@ -45,9 +35,3 @@ const simulator = localCommand<SimulatorFlags>({
 });
 
 export const commands = { simulator };
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
-  throw new InvalidArgumentError('It takes a number of 0 or more.');
-}

@@ -6,28 +6,30 @@ import type { Journal } from '../../verify/journal.ts';
 import type { JournalVerification } from '../../verify/journal-invariants.ts';
 import type { TemporalVerification } from '../../verify/temporal-invariants.ts';
 import { UNUSED_ADDRESS } from '../../local/stack-file.ts';
-import { argument, localCommand, option } from '../command.ts';
+import { localCommand } from '../command.ts';
+import type { CommandFlags } from '../command.ts';
 import type { Printed } from '../command.ts';
 import { findConnections, withReader } from '../connect.ts';
-import { count } from '../count-option.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { findConversation } from '../find-conversation.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import type { Output } from '../output.ts';
 import { verificationLines } from '../render/lists/verification-lines.ts';
 import { UsageError } from '../usage-error.ts';
-
-interface VerifyFlags extends ConnectionFlags {
-  /** `undefined`: when Temporal is reached. */
-  readonly histories?: boolean;
-  readonly turns?: number | 'all';
-  readonly journal?: string;
-}
+import { argument, count, option } from '../options.ts';
 
 /** Breaches that one invariant lists. */
 const LISTED = 20;
 
-const verify = localCommand<VerifyFlags, [conversation: string | undefined]>({
+const OPTIONS = [
+  option('--histories', 'fail when Temporal is not reached (default: leave it out then, and say so)'),
+  option('--no-histories', 'do not ask Temporal'),
+  option('--turns <number|all>', 'turns whose histories are read, the newest (default: 100)', countOrAll),
+  option('--journal <file>', 'compare the ledger with what tools wrote down of their effects, a JSON object a line'),
+] as const;
+
+type VerifyFlags = CommandFlags<typeof OPTIONS>;
+
+const verify = localCommand({
   description:
     'Checks Postgres: every message taken once, entries without gaps, one result per tool call, complete summaries, views that rebuild byte for byte. If Temporal answers, it also checks that open turns have an open workflow and no payload is large. Turns may run meanwhile. Exit code 5 means that a check failed.',
   examples: [
@@ -38,12 +40,7 @@ const verify = localCommand<VerifyFlags, [conversation: string | undefined]>({
   ],
   servers: true,
   arguments: [argument('[conversation]', 'only this one: id, its beginning or end, or `last` (default: all)')],
-  options: [
-    option('--histories', 'fail when Temporal is not reached (default: leave it out then, and say so)'),
-    option('--no-histories', 'do not ask Temporal'),
-    option('--turns <number|all>', 'turns whose histories are read, the newest (default: 100)', countOrAll),
-    option('--journal <file>', 'compare the ledger with what tools wrote down of their effects, a JSON object a line'),
-  ],
+  options: OPTIONS,
   async run({ output }, flags, reference) {
     const conversationId =
       reference === undefined ? null : await withReader(flags, (client) => findConversation(client, reference));

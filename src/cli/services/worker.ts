@@ -1,16 +1,10 @@
-import { localCommand, option } from '../command.ts';
+import { localCommand } from '../command.ts';
 import { environmentWith } from '../connect.ts';
-import { count } from '../count-option.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { untilSignalled } from '../interruption.ts';
 import { startTelemetry } from './telemetry.ts';
+import { count, option } from '../options.ts';
 
-interface WorkerFlags extends ConnectionFlags {
-  readonly concurrency?: number;
-  readonly grace?: number;
-}
-
-const worker = localCommand<WorkerFlags>({
+const worker = localCommand({
   description:
     'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: they share the calls of all turns, and when one dies, another takes its calls over. On SIGTERM and Ctrl-C running calls may finish; another worker takes the rest. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
   examples: [

@@ -1,16 +1,10 @@
-import { option, readerCommand } from '../command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
+import { readerCommand } from '../command.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
 import { UsageError } from '../usage-error.ts';
+import { option } from '../options.ts';
 
-interface ApprovalsFlags extends ConnectionFlags {
-  readonly end?: true;
-  readonly agent?: string;
-  readonly rule?: string;
-}
-
-const approvals = readerCommand<ApprovalsFlags>({
+const approvals = readerCommand({
   description:
     'Lists what was allowed or denied with `--for agent`; --agent and --rule narrow the list. With --end, calls under the rule ask again. `holdfast list` shows which conversations wait, `holdfast show` their calls.',
   examples: ['npx holdfast approvals', 'npx holdfast approvals --end --agent default --rule write_file'],

@@ -1,11 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import type { Option } from 'commander';
 import { attachedText } from '../../context/log/content.ts';
 import type { MessageContent, MessagePart } from '../../client/arguments.ts';
-import { option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { isPdf, measurePicture } from '../../tools/runtime/media.ts';
+import { option } from '../options.ts';
 
 /** Anthropic takes requests of 32 MB, base64 makes a third more of a file, and the conversation needs room too. Bytes. */
 const LARGEST_TOGETHER = 20_000_000;
@@ -13,8 +12,9 @@ const LARGEST_TOGETHER = 20_000_000;
 const NAMES_OF_MEDIA: ReadonlySet<string> = new Set(['.png', '.jpg', '.jpeg', '.gif', '.webp', '.pdf']);
 
 /** Names files, separated by commas, and may be repeated. */
-export function attachOption(what: string): Option {
-  return option('--attach <files>', `${what}, separated by commas`, collectFiles).default([], 'none');
+export function attachOption(what: string) {
+  const none: readonly string[] = [];
+  return option('--attach <files>', `${what}, separated by commas`, collectFiles, none).default([], 'none');
 }
 
 function collectFiles(text: string, earlier: readonly string[] = []): readonly string[] {

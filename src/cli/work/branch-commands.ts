@@ -1,10 +1,9 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { SentMessage } from '../../client/types.ts';
-import { argument, conversationCommand, option } from '../command.ts';
+import { conversationCommand } from '../command.ts';
 import type { ConversationCall, Printed } from '../command.ts';
 import { ENTRY_WORDS, findEntry, readEntryArgument } from '../context/find-entry.ts';
 import type { EntryArgument } from '../context/find-entry.ts';
-import { count } from '../count-option.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { shortId } from '../find-conversation.ts';
 import { openDisplay, showWhile } from '../follow/display.ts';
@@ -15,16 +14,13 @@ import { LEFT_UNANSWERED } from '../interruption.ts';
 import { readText, textArgument } from '../read-text.ts';
 import { branchListLines } from '../render/lists/branch-list.ts';
 import { attachOption, withAttachments } from './attachments.ts';
+import { argument, count, option, requiredOption } from '../options.ts';
 
 const BUSY =
   'Refused while a turn runs: stop it first, or wait for its end. Every branch stays, and `holdfast recall` finds entries of all.';
 
 const WITHOUT_SUMMARY = option('--no-summary', 'without a summary of the branch that you leave');
 const WITH_SUMMARY = option('--summary', 'with a summary of the branch that you leave');
-
-interface SummaryFlags extends ConnectionFlags {
-  readonly summary?: boolean;
-}
 
 const list = conversationCommand({
   description: 'Lists every branch and where it was forked. The active one is marked.',
@@ -36,13 +32,13 @@ const list = conversationCommand({
   },
 });
 
-const fork = conversationCommand<SummaryFlags & { readonly at: EntryArgument | 'start' }>({
+const fork = conversationCommand({
   description: `Begins a new branch after an entry and makes it the active one. Inside an answer with tool calls it begins after the last result. The new branch gets a summary of the old one. ${BUSY}`,
   examples: ['npx holdfast branch fork last --at 12', 'npx holdfast branch fork 4f1c22ab --at start --no-summary'],
   options: [
-    option<EntryArgument | 'start'>('--at <entry>', `entry to go on from: ${ENTRY_WORDS}, or \`start\``, (text) =>
+    requiredOption('--at <entry>', `entry to go on from: ${ENTRY_WORDS}, or \`start\``, (text: string) =>
       text === 'start' ? text : readEntryArgument(text, 'or `start`, for the beginning'),
-    ).makeOptionMandatory(),
+    ),
     WITHOUT_SUMMARY,
   ],
   async run(call, { at, summary: summarize = true, ...flags }) {
@@ -52,7 +48,7 @@ const fork = conversationCommand<SummaryFlags & { readonly at: EntryArgument | '
   },
 });
 
-const switchTo = conversationCommand<SummaryFlags, [branch: number]>({
+const switchTo = conversationCommand({
   description: `Makes another branch the active one. It gets a summary of what the branch that you leave has alone. ${BUSY}`,
   examples: ['npx holdfast branch switch last 0', 'npx holdfast branch switch 4f1c22ab 2 --no-summary'],
   arguments: [argument('<branch>', 'its number, as `holdfast branch list` prints it', count(0, 2_000_000_000))],
@@ -61,7 +57,7 @@ const switchTo = conversationCommand<SummaryFlags, [branch: number]>({
     change(call, flags, () => call.client.branches.switch({ conversationId: call.conversationId, branch, summarize })),
 });
 
-const regenerate = conversationCommand<SummaryFlags & { readonly at?: EntryArgument }>({
+const regenerate = conversationCommand({
   description: `Forks before a message of yours and sends it again. Returns when the fork is made; the answer follows. If the fork is refused, the message is not sent. ${BUSY}`,
   examples: ['npx holdfast branch regenerate last', 'npx holdfast branch regenerate 4f1c22ab --at 12'],
   options: [option('--at <entry>', `your message: ${ENTRY_WORDS} (default: the newest)`, entryArgument), WITH_SUMMARY],
@@ -74,7 +70,7 @@ const regenerate = conversationCommand<SummaryFlags & { readonly at?: EntryArgum
   },
 });
 
-const edit = conversationCommand<SummaryFlags & { readonly attach: readonly string[] }, [EntryArgument, string]>({
+const edit = conversationCommand({
   description: `Forks before a message of yours and sends the new text instead, with its pictures and files unless you attach others. Returns when the fork is made; the answer follows. If the fork is refused, the message is not sent. ${BUSY}`,
   examples: ['npx holdfast branch edit last 12 "Use Postgres 18 instead"'],
   arguments: [

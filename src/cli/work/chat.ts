@@ -2,20 +2,15 @@ import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import { textOf } from '../../context/log/content.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { argument, clientCommand, option } from '../command.ts';
+import { clientCommand } from '../command.ts';
 import type { ClientCall } from '../command.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { entryListLines } from '../render/lists/entry-list.ts';
 import { UsageError } from '../usage-error.ts';
 import { turnThatReads } from './send.ts';
 import { requireAgent } from './start.ts';
-
-interface ChatFlags extends ConnectionFlags {
-  readonly agent?: string;
-  readonly model?: string;
-}
+import { argument, option } from '../options.ts';
 
 const KEYS = 'Ctrl-D leaves · \\ at the end of a line continues it · Esc stops a turn · /help';
 const MORE_KEYS =
@@ -24,7 +19,7 @@ const MORE_KEYS =
 const ENTRIES_READ = 100;
 const ENTRIES_SHOWN = 4;
 
-const chat = clientCommand<ChatFlags, [conversation: string | undefined]>({
+const chat = clientCommand({
   description:
     'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one; pasted lines are one message. While a turn runs, Esc stops it, and y or n with Enter decides on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
   examples: ['npx holdfast chat', 'npx holdfast chat last', 'npx holdfast chat --agent reviewer'],
@@ -94,7 +89,7 @@ async function takeTurn(
   { client, output }: ClientCall,
   conversationId: string | null,
   message: string,
-  { agent, model }: ChatFlags,
+  { agent, model }: { readonly agent: string | undefined; readonly model: string | undefined },
 ): Promise<string> {
   const shown = { json: false, inChat: true };
   if (conversationId === null) {

@@ -1,11 +1,9 @@
-import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { userOfMachine } from '../../client/decision-methods.ts';
 import type { SentDecision } from '../../client/types.ts';
-import { argument, conversationCommand, option } from '../command.ts';
+import { conversationCommand } from '../command.ts';
 import type { CommandTexts, ConversationCall, MakeCommand, Printed } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { readText, textArgument } from '../read-text.ts';
 import { plural } from '../render/text/numbers.ts';
 import { safeLine } from '../render/text/safe-text.ts';
@@ -13,15 +11,7 @@ import { displayWidth, truncate } from '../render/text/text-width.ts';
 import { questionIn } from '../render/turn/decision-state.ts';
 import { shortArguments } from '../render/turn/tool-arguments.ts';
 import { rulesWords } from '../render/turn/waiting-call.ts';
-
-interface JudgeFlags extends ConnectionFlags {
-  readonly for: 'call' | 'turn' | 'agent';
-  readonly reason?: string;
-}
-
-interface AnswerFlags extends ConnectionFlags {
-  readonly call?: string;
-}
+import { argument, option } from '../options.ts';
 
 const REACH = { call: '', turn: 'this turn', agent: 'this agent' } as const;
 
@@ -43,14 +33,12 @@ const deny = judgeCommand('deny', {
 });
 
 function judgeCommand(verb: 'approve' | 'deny', texts: CommandTexts): MakeCommand {
-  return conversationCommand<JudgeFlags, [call: string | undefined]>({
+  return conversationCommand({
     ...texts,
     arguments: [argument('[call]', 'which call, as `holdfast show` names it (default: the only one that waits)')],
     options: [
       option('--reason <text>', 'why; a denial shows it to the model'),
-      new Option('--for <reach>', 'how far it reaches: `call`, `turn` or `agent`')
-        .choices(Object.keys(REACH))
-        .default('call'),
+      option('--for <reach>', 'how far it reaches: `call`, `turn` or `agent`', ['call', 'turn', 'agent'], 'call'),
     ],
     async run(open, { for: reach, reason }, call) {
       const { client, conversationId } = open;
@@ -60,7 +48,7 @@ function judgeCommand(verb: 'approve' | 'deny', texts: CommandTexts): MakeComman
   });
 }
 
-const answer = conversationCommand<AnswerFlags, [answer: string]>({
+const answer = conversationCommand({
   description: 'Answers a question that the agent asked with the tool ask_user, and the turn goes on. Needs no worker.',
   examples: ['npx holdfast answer last "The second one"', 'cat notes.md | npx holdfast answer 4f1c22ab -'],
   arguments: [textArgument('<answer>', 'what to say; `-` reads it from standard input', 'answer')],

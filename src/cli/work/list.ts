@@ -1,24 +1,14 @@
-import { Option } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { option, readerCommand } from '../command.ts';
-import { count } from '../count-option.ts';
+import { readerCommand } from '../command.ts';
 import { tenantOption } from '../holdfast-command.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { conversationListLines } from '../render/lists/conversation-list.ts';
-import { time } from '../time-option.ts';
-
-interface ListFlags extends ConnectionFlags {
-  readonly limit: number;
-  readonly state?: 'working' | 'queued' | 'idle';
-  readonly agent?: string;
-  readonly since?: string;
-}
+import { count, option, time } from '../options.ts';
 
 const MOST = 500;
 /** A task is as long as its user made it. */
 const COLUMNS_IN_A_PIPE = 120;
 
-const list = readerCommand<ListFlags>({
+const list = readerCommand({
   description: 'Lists conversations, newest first.',
   examples: [
     'npx holdfast list',
@@ -27,10 +17,11 @@ const list = readerCommand<ListFlags>({
   ],
   options: [
     tenantOption(),
-    new Option(
+    option(
       '--state <state>',
       'only those with a turn that runs or waits for you, with messages that wait for a turn, or with neither',
-    ).choices(['working', 'queued', 'idle']),
+      ['working', 'queued', 'idle'],
+    ),
     option('--agent <name>', 'only of this agent'),
     option('--since <time>', 'only those that were active since: a day or time, or 30m, 12h, 7d, 4w', time),
     option('--limit <number>', `conversations to list, at most ${MOST}`, count(1, MOST), 20),

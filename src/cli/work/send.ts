@@ -1,23 +1,16 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Conversation } from '../../client/types.ts';
-import { conversationCommand, option } from '../command.ts';
+import { conversationCommand } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
 import type { TurnTarget } from '../follow/turn-choice.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { readText, textArgument } from '../read-text.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { decideLines } from '../render/turn/waiting-call.ts';
 import { attachOption, withAttachments } from './attachments.ts';
+import { option } from '../options.ts';
 
-interface SendFlags extends ConnectionFlags {
-  readonly attach: readonly string[];
-  readonly queue?: true;
-  readonly messageId?: string;
-  readonly watch?: true;
-}
-
-const send = conversationCommand<SendFlags, [message: string]>({
+const send = conversationCommand({
   description:
     'Sends a message. A running turn reads it at its next step; with --queue it starts the next turn. An idle conversation begins a turn. Returns when the message is stored.',
   examples: [

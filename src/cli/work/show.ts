@@ -1,16 +1,10 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { conversationCommand, option } from '../command.ts';
-import { count } from '../count-option.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
+import { conversationCommand } from '../command.ts';
 import { conversationHeadLines, entryListLines } from '../render/lists/entry-list.ts';
 import { formatCount } from '../render/text/numbers.ts';
+import { count, option } from '../options.ts';
 
-interface ShowFlags extends ConnectionFlags {
-  readonly entries: number;
-  readonly full?: true;
-}
-
-const show = conversationCommand<ShowFlags>({
+const show = conversationCommand({
   description:
     'Shows state, figures and the newest entries of the active branch, each with the id that `holdfast entry` takes.',
   examples: ['npx holdfast show last', 'npx holdfast show 4f1c22ab --entries 200 --full | less'],

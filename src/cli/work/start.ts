@@ -5,29 +5,35 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { isRecord, parseJson } from '../../models/protocols/json.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
-import { clientCommand, option } from '../command.ts';
+import { clientCommand } from '../command.ts';
+import type { CommandFlags } from '../command.ts';
 import type { ClientCall } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { readText, textArgument } from '../read-text.ts';
 import { attachOption, withAttachments } from './attachments.ts';
+import { option } from '../options.ts';
 
-interface StartFlags extends ConnectionFlags {
-  readonly agent?: string;
-  readonly model?: string;
-  readonly preset?: string;
-  readonly workspace?: string;
-  readonly user?: string;
-  readonly startKey?: string;
-  readonly output?: Readonly<Record<string, unknown>>;
-  readonly attach: readonly string[];
-  readonly detach?: true;
-  readonly plain?: true;
-  readonly check: boolean;
-}
+const OPTIONS = [
+  option('--agent <name>', 'agent of holdfast.yaml (default: `default`)'),
+  option('--model <provider/model>', "instead of the agent's, for the whole conversation"),
+  option('--preset <name>', "compaction preset instead of the agent's"),
+  option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder),
+  option('--user <name>', "whose memories it is shown and writes, instead of the agent's `memory.user`"),
+  option('--start-key <key>', 'your own key, which makes starting twice harmless'),
+  option('--output <file>', 'JSON Schema of the answer, as a file', schemaInFile),
+  attachOption('pictures, PDFs and texts that go with it'),
+  option('--detach', 'do not watch: print the conversation and return'),
+  option('--plain', 'plain lines on a terminal too'),
+  option(
+    '--no-check',
+    'accept an agent, model or preset that holdfast.yaml does not know, or a workspace that is not here; your own worker may',
+  ),
+] as const;
 
-const start = clientCommand<StartFlags, [task: string]>({
+type StartFlags = CommandFlags<typeof OPTIONS>;
+
+const start = clientCommand({
   description:
     'Gives an agent a task in a new conversation and shows the turn until it ends: text as the model writes it, a line per tool call, a card per compaction. Ctrl-C leaves; the turn goes on. In a pipe it prints plain lines.',
   examples: [
@@ -38,22 +44,7 @@ const start = clientCommand<StartFlags, [task: string]>({
     'npx holdfast start "Sort this bug report: …" --output report.schema.json --json',
   ],
   arguments: [textArgument('<task>', 'what to do; `-` reads it from standard input', 'task')],
-  options: [
-    option('--agent <name>', 'agent of holdfast.yaml (default: `default`)'),
-    option('--model <provider/model>', "instead of the agent's, for the whole conversation"),
-    option('--preset <name>', "compaction preset instead of the agent's"),
-    option('--workspace <folder>', 'folder that the agent works in, instead of its own', existingFolder),
-    option('--user <name>', "whose memories it is shown and writes, instead of the agent's `memory.user`"),
-    option('--start-key <key>', 'your own key, which makes starting twice harmless'),
-    option('--output <file>', 'JSON Schema of the answer, as a file', schemaInFile),
-    attachOption('pictures, PDFs and texts that go with it'),
-    option('--detach', 'do not watch: print the conversation and return'),
-    option('--plain', 'plain lines on a terminal too'),
-    option(
-      '--no-check',
-      'accept an agent, model or preset that holdfast.yaml does not know, or a workspace that is not here; your own worker may',
-    ),
-  ],
+  options: OPTIONS,
   needs: ({ check }) => ({ agents: check }),
   async run(call, flags, text) {
     const { client, output } = call;
@@ -68,7 +59,7 @@ const start = clientCommand<StartFlags, [task: string]>({
       const hint = `  watch it: npx holdfast watch ${shortId(conversationId)}`;
       return { json: { conversationId, messageId }, lines: [conversationId, hint] };
     }
-    if (!json) output.line(output.style.dim(`conversation ${conversationId}`));
+    if (!json) output.line(output.style.dim(`conversation ${shortId(conversationId)}`));
     return showTurn(client, output, { conversationId, turnId: null, json });
   },
 });

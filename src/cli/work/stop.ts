@@ -1,19 +1,15 @@
 import type { Holdfast } from '../../client/holdfast.ts';
-import { conversationCommand, option } from '../command.ts';
+import { conversationCommand } from '../command.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { shortId } from '../find-conversation.ts';
 import { NO_DISPLAY } from '../follow/display.ts';
 import { followTurn } from '../follow/follow-turn.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
-
-interface StopFlags extends ConnectionFlags {
-  readonly detach?: true;
-}
+import { option } from '../options.ts';
 
 /** A stop is served within 2 s while a worker runs. A takeover takes about a second, and 9 s if a whole machine was lost. */
 const PATIENCE_MILLISECONDS = 15_000;
 
-const stop = conversationCommand<StopFlags>({
+const stop = conversationCommand({
   description:
     'Stops the running turn: aborts its model call and ends its tools. Finished results are kept, and the conversation goes on with the next message. Waits up to 15 s for the turn to end. Without a worker the stop is stored, and obeyed when one runs.',
   examples: ['npx holdfast stop last', 'npx holdfast stop 4f1c22ab --detach'],

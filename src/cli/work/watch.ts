@@ -1,14 +1,14 @@
 import type { Conversation } from '../../client/types.ts';
-import { conversationCommand, option } from '../command.ts';
+import { conversationCommand } from '../command.ts';
 import { shortId } from '../find-conversation.ts';
 import { showTurn } from '../follow/show-turn.ts';
 import { streamUpdates } from '../follow/stream-updates.ts';
 import type { TurnTarget } from '../follow/turn-choice.ts';
-import type { ConnectionFlags } from '../holdfast-command.ts';
 import { UsageError } from '../usage-error.ts';
 import { nextTurn } from './send.ts';
+import { option } from '../options.ts';
 
-const watch = conversationCommand<ConnectionFlags & { readonly plain?: true }>({
+const watch = conversationCommand({
   description:
     'Shows the running turn from its beginning until it ends. If none runs, it shows the next turn when messages wait, else the last one. With --json every event and every piece of live text is a line of JSON.',
   examples: ['npx holdfast watch last', 'npx holdfast watch 4f1c22ab --json | grep compaction'],

@@ -1,7 +1,7 @@
 import type { RequestDecisionsResult } from '../../turn/activity-values.ts';
 import type { TurnReference, TurnOutcome } from '../../turn/turn-reference.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { countWaitingDecisions } from './decision-rows.ts';
+import { countWaitingDecisions, listWaitingDecisions } from './decision-rows.ts';
 import type { DecisionKind, DecisionScope, DecisionState } from './decision-rows.ts';
 import { applyStanding, findStanding, letStand } from './standing-decisions.ts';
 import { writeAsTurn, writeLocked } from '../database/transaction.ts';
@@ -182,7 +182,10 @@ async function findCall(sql: Transaction, decision: DecisionToMake): Promise<Cal
   const repeated = rows.find((row) => row.decisionId === decisionId);
   const [first, ...others] = rows;
   if (repeated !== undefined) return repeated;
-  if (first === undefined) throw (await ofEndedTurn(sql, decision)) ?? notFound(decision);
+  if (first === undefined) {
+    const ended = await ofEndedTurn(sql, decision);
+    throw ended ?? notFound(decision, await listWaitingDecisions(sql, conversationId));
+  }
   if (call === undefined && others.length > 0) {
     const list = rows.map((row) => `${writeCallName(nameOf(row))} (${row.tool})`).join(', ');
     throw new StoreError('decision_ambiguous', `${rows.length} calls wait: name one of ${list}`);
@@ -224,10 +227,16 @@ function nameOf({ turnNumber: turn, callNumber: number, callIndex: index }: Call
   return { turnNumber: turn, callNumber: number, callIndex: index };
 }
 
-function notFound({ conversationId, call, kind }: DecisionToMake): StoreError {
+/** @param waiting calls that wait there */
+function notFound(
+  { conversationId, call, kind }: DecisionToMake,
+  waiting: readonly { readonly call: string; readonly tool: string }[] = [],
+): StoreError {
   const what = kind === 'approval' ? 'waits for an approval' : 'waits for an answer';
   const where = call === undefined ? 'nothing' : `no call ${writeCallName(call)}`;
-  return new StoreError('decision_not_found', `${where} in conversation ${conversationId} ${what}`);
+  const others = waiting.map((each) => `${each.call} (${each.tool})`).join(', ');
+  const instead = others === '' ? '' : `; waiting: ${others}`;
+  return new StoreError('decision_not_found', `${where} in conversation ${conversationId} ${what}${instead}`);
 }
 
 function wrongKind(call: CallRow): StoreError {

@@ -64,7 +64,7 @@ test('a summary that was perhaps paid twice is named by what it was for', () => 
       histories: null,
       journal: null,
     },
-    { style: PLAIN_STYLE },
+    { columns: null, style: PLAIN_STYLE },
   );
   expect(lines).toContain('    c  turn 3: part 2 of compaction k, 2 tries');
 });

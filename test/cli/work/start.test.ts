@@ -36,8 +36,6 @@ const WATCHED = z.object({ event: z.object({ kind: z.string() }).optional() });
 const errorsIn = (stderr: string): string[] =>
   stderr.split('\n').filter((line) => line !== '' && !/^(?:warning|!)/u.test(line));
 
-const idIn = (text: string): string => /conversation ([0-9a-f-]{36})/u.exec(text)?.[1] ?? '';
-
 const harness = useWorkingHarness();
 
 describe('start', () => {
@@ -45,7 +43,7 @@ describe('start', () => {
     const { code, stdout, stderr } = await cli('start', 'Call list_files with {"path":"."}\nSay All is listed.');
     expect([code, errorsIn(stderr)]).toEqual([0, []]);
     expect(stdout).not.toContain('\u001b');
-    expect(stdout).toMatch(/^conversation [0-9a-f-]{36}\n/u);
+    expect(stdout).toMatch(/^conversation [0-9a-f]{8}\n/u);
     expect(stdout).toContain('> Call list_files');
     expect(stdout).toMatch(/^ {2}✓ list_files \. {2}[\d.]+ K?B {2}[\d.]+ s$/mu);
     expect(stdout).toContain('\nAll is listed.\n');
@@ -112,7 +110,8 @@ describe('leaving and stopping', () => {
     const { code, stdout } = await running.ended;
     await harness.clearFaults();
     expect(code).toBe(130);
-    const conversationId = idIn(stdout);
+    const [{ conversationId } = { conversationId: '' }] = (await harness.client.conversation.list({ limit: 1 })).items;
+    expect(stdout).toContain(`conversation ${conversationId.slice(-8)}\n`);
     expect(stdout).toContain(`npx holdfast watch ${conversationId.slice(-8)}`);
     expect(await outcomeOf(conversationId)).toBeNull();
     await harness.client.conversation.stop({ conversationId });

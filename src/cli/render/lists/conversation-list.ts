@@ -1,4 +1,5 @@
 import type { Conversation } from '../../../client/types.ts';
+import { shortId } from '../../find-conversation.ts';
 import { formatAge, formatCost, formatCount } from '../text/numbers.ts';
 import { safeLine } from '../text/safe-text.ts';
 import type { Style } from '../text/style.ts';
@@ -33,7 +34,7 @@ export function conversationListLines(
   const rows = conversations.map((conversation) => {
     const { conversationId, title, agent, entryCount, turn, createdAt } = conversation;
     const cells = [
-      `…${conversationId.slice(-8)}`,
+      shortId(conversationId),
       conversationState(conversation),
       safeLine(title),
       safeLine(agent),

@@ -35,7 +35,7 @@ export function conversationHeadLines(
   { activeEntryCount, columns, style, now }: ConversationHeadOptions,
 ): string[] {
   const { entryCount } = conversation;
-  const wrapped = (text: string): string[] => (columns === null ? [text] : wrapWords(text, columns));
+  const wrapped = (text: string): string[] => wrapWords(text, columns);
   const { turn, waitingMessages } = conversation;
   return [
     ...wrapped(safeLine(conversation.title)).map(style.bold),

@@ -21,7 +21,9 @@ export interface SummaryListOptions {
 
 /** Each generation: what it covered and won, and the beginning of its text; sections that the preset folds as one line each. */
 export function summaryListLines(summaries: readonly StoredSummary[], options: SummaryListOptions): string[] {
-  return summaries.flatMap((summary, index) => [...(index === 0 ? [] : ['']), ...summaryLines(summary, options)]);
+  // All but the heads is set in by three.
+  const inner = { ...options, columns: options.columns === null ? null : options.columns - 3 };
+  return summaries.flatMap((summary, index) => [...(index === 0 ? [] : ['']), ...summaryLines(summary, inner)]);
 }
 
 function summaryLines(summary: StoredSummary, options: SummaryListOptions): string[] {
@@ -50,7 +52,7 @@ function summaryLines(summary: StoredSummary, options: SummaryListOptions): stri
   ];
   return [
     `${style.bold(`${summary.generation}. ${safeLine(formName(summary.form))}`)}  ${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens (−${won} %)  ${style.dim(summary.compactionId)}`,
-    ...wrapped(facts.join(' · '), columns).map((line) => style.dim(`   ${line}`)),
+    ...wrapWords(facts.join(' · '), columns).map((line) => style.dim(`   ${line}`)),
     ...details.map((line) => `   ${line}`),
     ...summaryTextLines(summary, options).map((line) => (line === '' ? '' : `   ${line}`)),
   ];
@@ -71,7 +73,7 @@ function summaryTextLines(summary: StoredSummary, { columns, style, full }: Summ
     const title = safeLine(section.title);
     if (section.open) shown.push(`▾ ${title}`, ...textLines(section.text, columns, false));
     else {
-      const { length } = wrapped(safeText(section.text).trim(), columns);
+      const { length } = wrapWords(safeText(section.text).trim(), columns);
       shown.push(style.dim(`▸ ${title} (${plural(length, 'line')}, --full)`));
     }
   }
@@ -80,11 +82,7 @@ function summaryTextLines(summary: StoredSummary, { columns, style, full }: Summ
 
 function textLines(text: string | null, columns: number | null, full: boolean): string[] {
   if (text === null) return [];
-  const lines = wrapped(safeText(text).trimEnd(), columns);
+  const lines = wrapWords(safeText(text).trimEnd(), columns);
   if (full || lines.length <= SHOWN_LINES + 1) return lines;
   return [...lines.slice(0, SHOWN_LINES), `… ${plural(lines.length - SHOWN_LINES, 'more line')} (--full)`];
-}
-
-function wrapped(text: string, columns: number | null): string[] {
-  return columns === null ? text.split('\n') : wrapWords(text, Math.max(1, columns - 3));
 }

@@ -3,6 +3,7 @@ import type { HistoriesRead } from '../../../verify/temporal-invariants.ts';
 import type { RepeatedCall, Verification } from '../../../verify/verify.ts';
 import { plural } from '../text/numbers.ts';
 import type { Style } from '../text/style.ts';
+import { wrapWords } from '../text/text-width.ts';
 
 /** Items of a list that are named. */
 const NAMED = 10;
@@ -15,7 +16,10 @@ export interface WholeVerification extends Verification {
 }
 
 /** One line per invariant, its breaches below it, and what was looked at. */
-export function verificationLines(verification: WholeVerification, { style }: { readonly style: Style }): string[] {
+export function verificationLines(
+  verification: WholeVerification,
+  { columns, style }: { readonly columns: number | null; readonly style: Style },
+): string[] {
   const { invariants, repeatedCalls, histories, journal } = verification;
   const broken = invariants.filter(({ breaches }) => breaches.length > 0);
   const looked = [
@@ -28,16 +32,21 @@ export function verificationLines(verification: WholeVerification, { style }: { 
     ...historyLines(histories),
     ...(journal === null ? [] : journalLines(journal)),
   ];
+  const wrapped = (text: string, indent: string): string[] => wrapWords(text, columns, indent);
+  const [end, color] =
+    broken.length === 0
+      ? [`all ${invariants.length} invariants hold.`, style.green]
+      : [`${plural(broken.length, 'invariant does', 'invariants do')} not hold.`, style.red];
   return [
     ...invariants.flatMap(({ name, holds, breaches }) => [
-      `${breaches.length === 0 ? style.green('✓') : style.red('✗')} ${name}: ${style.dim(holds)}`,
-      ...breaches.map((breach) => `    ${breach.conversationId}  ${breach.subject}: ${style.red(breach.found)}`),
+      ...wrapped(`${breaches.length === 0 ? style.green('✓') : style.red('✗')} ${name}: ${holds}`, '  '),
+      ...breaches.flatMap(({ conversationId, subject, found }) =>
+        wrapped(`    ${conversationId}  ${subject}: ${found}`, '      ').map(style.red),
+      ),
     ]),
     '',
-    ...remarks,
-    broken.length === 0
-      ? style.green(`${looked}: all ${invariants.length} invariants hold.`)
-      : style.red(`${looked}: ${plural(broken.length, 'invariant does', 'invariants do')} not hold.`),
+    ...remarks.flatMap((remark) => wrapped(remark, '      ')),
+    ...wrapped(`${looked}: ${end}`, '').map(color),
   ];
 }
 

@@ -32,9 +32,16 @@ export function padStart(text: string, columns: number): string {
   return ' '.repeat(Math.max(0, columns - displayWidth(text))) + text;
 }
 
-/** Breaks lines that are too long at spaces, and words longer than a row anywhere. Each element fits one row. */
-export function wrapWords(text: string, columns: number): string[] {
-  return text.split('\n').flatMap((line) => (displayWidth(line) <= columns ? [line] : wrapLine(line, columns)));
+/**
+ * Breaks lines that are too long at spaces, and words longer than a row anywhere. Each element fits one row.
+ * @param columns `null`: rows have any length, as in a pipe
+ * @param indent stands before each row but the first, and counts
+ */
+export function wrapWords(text: string, columns: number | null, indent = ''): string[] {
+  if (columns === null) return text.split('\n');
+  const width = Math.max(1, columns - indent.length);
+  const rows = text.split('\n').flatMap((line) => (displayWidth(line) <= width ? [line] : wrapLine(line, width)));
+  return rows.map((row, index) => (index === 0 ? row : `${indent}${row}`));
 }
 
 function wrapLine(line: string, columns: number): string[] {

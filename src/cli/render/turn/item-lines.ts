@@ -23,7 +23,7 @@ export function itemLines(item: TurnItem, options: LineOptions): string[] {
     case 'user':
       return ['', ...messageLines(item.text, options), ''];
     case 'answer':
-      return ['', ...wrapped(safeText(item.text), columns)];
+      return ['', ...wrapWords(safeText(item.text), columns)];
     case 'tool':
       return toolLines(item, options);
     case 'compaction_begun':
@@ -33,10 +33,8 @@ export function itemLines(item: TurnItem, options: LineOptions): string[] {
     case 'notice': {
       const mark = item.level === 'warning' ? '!' : '·';
       const color = item.level === 'warning' ? style.yellow : style.dim;
-      return wrapped(`${mark} ${safeLine(item.text)}`, columns).map(color);
+      return wrapWords(`${mark} ${safeLine(item.text)}`, columns).map(color);
     }
-    case 'turn_ended':
-      return [];
   }
 }
 
@@ -82,14 +80,10 @@ function failureWords({ outcome, failure }: FinishedTool): string {
 const MESSAGE_LINES = 12;
 
 function messageLines(text: string, { columns, style }: LineOptions): string[] {
-  const lines = wrapped(safeText(text).trim(), columns === null ? null : Math.max(1, columns - 2));
+  const lines = wrapWords(safeText(text).trim(), columns === null ? null : columns - 2);
   const rest = lines.length - MESSAGE_LINES;
   const shown = rest > 1 ? [...lines.slice(0, MESSAGE_LINES), `… ${plural(rest, 'more line')}`] : lines;
   return shown.map((line, position) => `${position === 0 ? style.cyan('> ') : '  '}${line}`);
-}
-
-function wrapped(text: string, columns: number | null): string[] {
-  return columns === null ? text.split('\n') : wrapWords(text, columns);
 }
 
 /** Lines without two empty ones in a row. @param afterEmpty whether the line before them is empty */

@@ -8,8 +8,7 @@ export type TurnItem =
   | FinishedTool
   | { readonly kind: 'compaction_begun'; readonly plan: CompactionPlan }
   | { readonly kind: 'compaction_done'; readonly done: CommittedCompaction }
-  | { readonly kind: 'notice'; readonly level: 'information' | 'warning'; readonly text: string }
-  | { readonly kind: 'turn_ended'; readonly outcome: string; readonly reason: string | null };
+  | { readonly kind: 'notice'; readonly level: 'information' | 'warning'; readonly text: string };
 
 export interface FinishedTool {
   readonly kind: 'tool';

@@ -111,7 +111,13 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     case 'tool_call_finished':
       return toolFinished(state, event, entry);
     case 'turn_ended':
-      return turnEnded(state, event.data);
+      return quiet({
+        ...state,
+        activity: { kind: 'ended', outcome: event.data.outcome },
+        tools: [],
+        live: null,
+        compaction: null,
+      });
     case 'tool_result_late':
       return {
         state,
@@ -145,13 +151,6 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     default:
       return { state, items: [{ kind: 'notice', ...noticeWords(event) }] };
   }
-}
-
-function turnEnded(state: TurnScreenState, { outcome, reason }: TimelineEvent<'turn_ended'>['data']): Applied {
-  return {
-    state: { ...state, activity: { kind: 'ended', outcome }, tools: [], live: null, compaction: null },
-    items: [{ kind: 'turn_ended', outcome, reason }],
-  };
 }
 
 function turnBegun(state: TurnScreenState, event: TimelineEvent<'turn_begun'>): Applied {
