@@ -145,6 +145,7 @@ create unlogged table workers (
   id text primary key, -- Identity in Temporal, of one process only.
   renewals integer not null, -- Counted up four times a second.
   task_queue text not null, -- Queue that it serves.
+  since timestamptz not null default holdfast_now(), -- When it took its lock; it keeps the configuration that it read before.
   offers text[] not null, -- What it can run: agents, presets, providers and tools, as 'tool read_file'.
   conversations uuid[] not null -- Those that it works on, once for each activity.
 );

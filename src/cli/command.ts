@@ -62,6 +62,7 @@ interface Untyped extends CommandTexts {
   readonly servers?: true;
 }
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- commander hands over values without types: the declarations know them
 function makeCommand<Given extends OptionValues, Words extends readonly unknown[]>(
   spec: Untyped,
   run: (call: LocalCall, flags: Given, ...words: Words) => Promise<Printed | void>,

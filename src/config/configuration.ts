@@ -21,6 +21,8 @@ export interface Configuration {
   /** Providers that can be used here. */
   readonly providers: readonly ProviderDefinition[];
   readonly unavailableProviders: readonly UnavailableProvider[];
+  /** Absolute paths of files whose exported agents and tools a worker serves. */
+  readonly modules: readonly string[];
   /** MCP servers that agents may use. */
   readonly mcpServers: readonly McpServer[];
   /** Model of every agent that names none. */

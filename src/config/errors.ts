@@ -15,7 +15,9 @@ export type ConfigurationErrorCode =
   /** The simulator is asked for and its address is not known. */
   | 'provider_address_missing'
   /** An MCP server that an agent uses cannot be started, or its tools cannot be used. */
-  | 'mcp_server_failed';
+  | 'mcp_server_failed'
+  /** A file of `modules` cannot be run, or exports neither an agent nor a tool. */
+  | 'module_unusable';
 
 /** One thing that is wrong. */
 export interface ConfigurationProblem {

@@ -60,13 +60,11 @@ export function loadConfiguration(options: LoadOptions): Configuration {
   const simulatorUrl = given(environment, 'HOLDFAST_SIMULATOR_URL') ?? stack.simulatorUrl ?? null;
   const defaultModel = given(environment, 'HOLDFAST_MODEL') ?? file.defaultModel ?? modelForKeys(environment);
   const mcpServers = { ...file.mcpServers, ...checkMcpServers(options.mcpServers ?? {}) };
-  const otherWriters = source?.otherWriters ?? null;
   // Names and numbers are checked once all options are what they should be: much would follow from a wrong one.
   const found = parsed.success
     ? [
         ...checkConfiguration(file, { presets, toolNames, reducers, defaultModel, mcpServers }),
-        ...commandProblems('providers', providers, otherWriters),
-        ...commandProblems('mcpServers', file.mcpServers ?? {}, otherWriters),
+        ...commandProblems(file, source?.otherWriters ?? null),
       ]
     : describeOptionProblems(parsed.error.issues, { value: written, below: [], options: configurationOptions });
   requireNone([...problemsIn(source, found), ...environmentProblems(environment)]);
@@ -75,12 +73,13 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     if (!secrets.includes(key)) secrets.push(key);
   };
   const { available, unavailable } = resolveProviders(providers, environment, simulatorUrl, { directory, onKey });
+  const modules = (file.modules ?? []).map((path) => resolve(directory, path));
   const stateFolder = given(environment, 'HOLDFAST_DIRECTORY');
-  const databaseUrl = given(environment, 'DATABASE_URL') ?? file.database?.url ?? stack.databaseUrl ?? null;
   return {
     file: source?.file ?? null,
     providers: available,
     unavailableProviders: unavailable,
+    modules,
     mcpServers: resolveMcpServers(mcpServers, environment, { directory, onKey }),
     defaultModel,
     models,
@@ -90,12 +89,10 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     commandVariables: file.commandVariables ?? [],
     protectedPaths: [
       ...(source === null ? [] : [source.file]),
+      ...modules,
       ...keyFiles(providers, directory),
       ...keyFiles(mcpServers, directory),
-      ...databaseKeyFiles(
-        [databaseUrl, given(environment, 'DATABASE_LISTEN_URL'), file.database?.listenUrl],
-        environment,
-      ).map((file) => resolve(directory, file)),
+      ...databaseKeyFiles(file, environment, stack).map((path) => resolve(directory, path)),
       ...(stateFolder === undefined ? [] : [resolve(stateFolder)]),
     ],
     retention: retentionRules(file),
@@ -109,8 +106,14 @@ export function loadConfiguration(options: LoadOptions): Configuration {
 }
 
 /** Of the client's certificate. */
-function databaseKeyFiles(urls: readonly (string | null | undefined)[], environment: Environment): string[] {
-  const named = urls.flatMap((url) => /[?&]sslkey=([^&]+)/u.exec(url ?? '')?.[1] ?? []);
+function databaseKeyFiles(
+  { database }: ConfigurationOptions,
+  environment: Environment,
+  stack: StackAddresses,
+): string[] {
+  const url = given(environment, 'DATABASE_URL') ?? database?.url ?? stack.databaseUrl;
+  const urls = [url, given(environment, 'DATABASE_LISTEN_URL'), database?.listenUrl];
+  const named = urls.flatMap((each) => /[?&]sslkey=([^&]+)/u.exec(each ?? '')?.[1] ?? []);
   const variable = given(environment, 'PGSSLKEY');
   return [...named.map(decodeURIComponent), ...(variable === undefined ? [] : [variable])];
 }

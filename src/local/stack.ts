@@ -24,6 +24,8 @@ export interface LocalStack {
   readonly logDirectory: string;
   /** Of each running service that this stack started. */
   processIds(): Partial<Record<ServiceName, number>>;
+  /** Starts those again that run, so that they read their files anew. */
+  restart(names: readonly ServiceName[]): Promise<void>;
   /** Stops server, worker, simulator, Temporal and Postgres, in this order, and returns when their processes are gone. */
   stop(): Promise<void>;
 }
@@ -166,7 +168,11 @@ async function startIn(directory: string, options: LocalStackOptions): Promise<L
     const connections = await unlessAborted(options.signal, () => startServices(start));
     const processIds = (): Partial<Record<ServiceName, number>> =>
       Object.fromEntries(start.running.map((service) => [service.name, service.processId()]));
-    return { connections, current: () => start.record.current(), logDirectory: start.logDirectory, processIds, stop };
+    const restart = async (names: readonly ServiceName[]): Promise<void> => {
+      await Promise.all(start.running.filter(({ name }) => names.includes(name)).map((service) => service.restart()));
+    };
+    const { logDirectory } = start;
+    return { connections, current: () => start.record.current(), logDirectory, processIds, restart, stop };
   } catch (error) {
     await stop();
     throw error;

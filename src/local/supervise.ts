@@ -39,6 +39,8 @@ export interface SupervisedService {
   readonly name: ServiceName;
   /** Of the program that runs now, or ran last. */
   processId(): number;
+  /** Ends the program, so that it is started again at once; a wait for a restart ends too. */
+  restart(): Promise<void>;
   /** Ends the service and its supervision. */
   stop(): Promise<void>;
 }
@@ -65,58 +67,97 @@ export async function supervise(
   onEvent: (event: ServiceEvent) => void,
   signal?: AbortSignal,
 ): Promise<SupervisedService> {
-  const service = definition.name;
-  const stopped = new AbortController();
-  onEvent({ kind: 'starting', service });
-  let running = await definition.start(signal ?? stopped.signal);
-  let failures = 0;
-  onEvent({ kind: 'ready', service, processId: running.process.processId });
+  onEvent({ kind: 'starting', service: definition.name });
+  return new Supervision(definition, onEvent, await definition.start(signal ?? new AbortController().signal));
+}
+
+class Supervision implements SupervisedService {
+  readonly name: ServiceName;
+  readonly #definition: ServiceDefinition;
+  readonly #onEvent: (event: ServiceEvent) => void;
+  readonly #stopped = new AbortController();
+  readonly #ended: Promise<void>;
+  #running: RunningService;
+  #failures = 0;
+  /** Aborted by a stop, and by a restart that was asked for until it is made. */
+  #asked = new AbortController();
+
+  constructor(definition: ServiceDefinition, onEvent: (event: ServiceEvent) => void, running: RunningService) {
+    this.name = definition.name;
+    this.#definition = definition;
+    this.#onEvent = onEvent;
+    this.#running = running;
+    this.#tellReady();
+    this.#ended = this.#keepRunning();
+  }
+
+  processId(): number {
+    return this.#running.process.processId;
+  }
+
+  async restart(): Promise<void> {
+    this.#asked.abort();
+    await this.#running.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#asked.abort();
+    this.#onEvent({ kind: 'stopping', service: this.name });
+    await this.#running.stop();
+    await this.#ended;
+  }
+
+  async #keepRunning(): Promise<void> {
+    for (;;) {
+      const readySince = performance.now();
+      const { status } = await this.#running.process.exited;
+      if (this.#stopped.signal.aborted) return;
+      if (this.#asked.signal.aborted) {
+        this.#asked = new AbortController();
+        this.#onEvent({ kind: 'starting', service: this.name });
+      } else {
+        this.#failures = performance.now() - readySince >= HEALTHY_MILLISECONDS ? 1 : this.#failures + 1;
+        const restartMilliseconds = restartDelay(this.#failures);
+        const { logFile } = this.#definition;
+        this.#onEvent({ kind: 'ended', service: this.name, status, logFile, restartMilliseconds });
+        await this.#pause(restartMilliseconds);
+      }
+      const next = await this.#startAgain();
+      if (next === null) return;
+      this.#running = next;
+      this.#tellReady();
+      // Asked for while it started: it may have read the file as it was before.
+      if (this.#asked.signal.aborted) await next.stop();
+    }
+  }
 
   /** Tries until the service is up again; null when the supervision has ended meanwhile. */
-  const restart = async (): Promise<RunningService | null> => {
-    while (!stopped.signal.aborted) {
+  async #startAgain(): Promise<RunningService | null> {
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
       try {
-        const next = await definition.start(stopped.signal);
-        if (!stopped.signal.aborted) return next;
+        const next = await this.#definition.start(signal);
+        if (!this.#stopped.signal.aborted) return next;
         await next.stop();
       } catch (error) {
-        failures += 1;
-        const restartMilliseconds = restartDelay(failures);
-        if (!stopped.signal.aborted) onEvent({ kind: 'restart_failed', service, error, restartMilliseconds });
-        await pause(restartMilliseconds, stopped.signal);
+        this.#failures += 1;
+        const restartMilliseconds = restartDelay(this.#failures);
+        if (!this.#stopped.signal.aborted)
+          this.#onEvent({ kind: 'restart_failed', service: this.name, error, restartMilliseconds });
+        await this.#pause(restartMilliseconds);
       }
     }
     return null;
-  };
-  const keepRunning = async (): Promise<void> => {
-    for (;;) {
-      const readySince = performance.now();
-      const { status } = await running.process.exited;
-      if (stopped.signal.aborted) return;
-      failures = performance.now() - readySince >= HEALTHY_MILLISECONDS ? 1 : failures + 1;
-      const restartMilliseconds = restartDelay(failures);
-      onEvent({ kind: 'ended', service, status, logFile: definition.logFile, restartMilliseconds });
-      await pause(restartMilliseconds, stopped.signal);
-      const next = await restart();
-      if (next === null) return;
-      running = next;
-      onEvent({ kind: 'ready', service, processId: running.process.processId });
-    }
-  };
-  const supervision = keepRunning();
-  return {
-    name: service,
-    processId: () => running.process.processId,
-    stop: async () => {
-      stopped.abort();
-      onEvent({ kind: 'stopping', service });
-      await running.stop();
-      await supervision;
-    },
-  };
-}
+  }
 
-/** Waits, or returns at once when the supervision ends. */
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await delay(milliseconds, undefined, { signal }).catch(() => undefined);
+  /** Waits, or goes on at once when a stop or a restart is asked for. */
+  async #pause(milliseconds: number): Promise<void> {
+    await delay(milliseconds, undefined, { signal: this.#asked.signal }).catch(() => undefined);
+    this.#asked = new AbortController();
+  }
+
+  #tellReady(): void {
+    this.#onEvent({ kind: 'ready', service: this.name, processId: this.processId() });
+  }
 }

@@ -58,7 +58,7 @@ describe('list and show', () => {
   test('list shows the conversation, in text and as JSON', async () => {
     const text = await cli('list');
     expect(text).toMatchObject({ code: 0, stderr: '' });
-    expect(text.stdout).toContain(`${conversationId.slice(-8)}`);
+    expect(text.stdout).toContain(conversationId.slice(-8));
     expect(text.stdout).toContain('completed');
     expect(JSON.parse((await cli('list', '--json')).stdout)).toEqual({
       conversations: [expect.objectContaining({ conversationId })],

@@ -17,6 +17,7 @@ const START_NEXT: Record<TemporalErrorCode | ConfigurationErrorCode | StackError
   disk_full: 'Make room on this machine, 1 GB or more.',
   mcp_server_failed: 'Start the MCP server that the message names, or take it out of the agent.',
   model_invalid: 'Write the model as `provider/model`.',
+  module_unusable: 'Correct the file that the message names, or take it out of `modules`.',
   namespace_missing: 'Run the command that the message shows, then start the worker again.',
   no_permission: 'Give this user the right that the message names.',
   no_unprivileged_user: 'Run `useradd --system postgres`, or start as another user than root.',

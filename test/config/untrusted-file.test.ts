@@ -54,6 +54,15 @@ describe('a command that prints a key', () => {
     expect(await problems(server, 0o664)).toEqual(['untrusted_file mcpServers.files.command 2']);
   });
 
+  test('of modules, which a worker runs, is refused the same, and file tools keep away from them', async () => {
+    expect(await problems('modules: [tools.ts]\n', 0o664)).toEqual(['untrusted_file modules 1']);
+    const directory = await temporaryDirectory();
+    await writeFile(join(directory, 'holdfast.yaml'), 'modules: [tools.ts]\n', { mode: 0o644 });
+    const { modules, protectedPaths } = loadConfiguration({ directory, environment: {} });
+    expect(modules).toEqual([join(directory, 'tools.ts')]);
+    expect(protectedPaths).toContain(join(directory, 'tools.ts'));
+  });
+
   // Only root can give a file away.
   if (process.getuid?.() === 0)
     test('is refused from a file of another user', async () => {

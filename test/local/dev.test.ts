@@ -164,7 +164,7 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     await waitUntil('nothing is left', nothingLeft);
   });
 
-  test('prints addresses and one command to try, for a person, and when holdfast.yaml was changed', async () => {
+  test('prints addresses and one command to try, for a person, and uses a changed holdfast.yaml without mistakes', async () => {
     const file = join(project, 'holdfast.yaml');
     await writeFile(file, '');
     const child = spawn(process.execPath, [PROGRAM, 'dev', '--no-simulator', '--no-worker'], {
@@ -182,8 +182,13 @@ describe('holdfast dev', { timeout: 240_000 }, () => {
     expect(output).toContain(`127.0.0.1:${database?.port}`);
     const { databaseUrl } = resolveConnections({}, readStack(join(project, '.holdfast')));
     expect(output).not.toContain(new URL(databaseUrl).password);
+    await writeFile(file, 'agent: {}\n');
+    await waitUntil('the mistake is told', () =>
+      /holdfast\.yaml was changed, and is not used yet\..*agent/su.test(output),
+    );
+    expect(output).not.toContain('Server is running again');
     await writeFile(file, '# changed\n');
-    await waitUntil('the change is told', () => output.includes('holdfast.yaml was changed'));
+    await waitUntil('the server reads it', () => output.includes('Server is running again'));
     child.kill('SIGTERM');
     await waitUntil('it has ended', () => child.exitCode !== null);
     expect(child.exitCode).toBe(0);

@@ -52,6 +52,20 @@ describe('supervision', () => {
     expect(events.at(-1)?.kind).toBe('stopping');
   });
 
+  test('a restart that is asked for is made at once and counts as no failure, also in a wait', async () => {
+    const events: ServiceEvent[] = [];
+    const scripts = [FOREVER, 'exit 1', FOREVER];
+    const start = (): Promise<RunningService> => startScript(scripts.shift() ?? FOREVER);
+    const service = await supervise({ name: 'worker', logFile: 'worker.log', start }, (event) => events.push(event));
+    await service.restart();
+    await waitUntil('it has ended by itself', () => events.at(-1)?.kind === 'ended');
+    expect(events.at(-1)).toMatchObject({ restartMilliseconds: restartDelay(1) });
+    await service.restart();
+    await waitUntil('it runs', () => events.at(-1)?.kind === 'ready');
+    expect(events.map(({ kind }) => kind)).toEqual(['starting', 'ready', 'starting', 'ready', 'ended', 'ready']);
+    await service.stop();
+  });
+
   test('the wait doubles, never shrinks, and has an end', () => {
     assert(
       property(integer({ min: 1, max: 1000 }), (failures) => {

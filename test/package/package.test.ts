@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { copyFile, readFile, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -121,22 +121,32 @@ function leaveRunning(command: string): { readonly child: ChildProcess; printed:
   return running;
 }
 
+/** As the tutorial says, and waits for the worker that the change brings. */
+async function nameModule(dev: DevProcess, first: number): Promise<void> {
+  const file = join(application, 'holdfast.yaml');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replace('[own-tool.ts]', '[own-tool.ts, weather.ts]'));
+  const isAnother = ({ event, service, processId }: (typeof dev.lines)[number]): boolean =>
+    event === 'ready' && service === 'worker' && processId !== first;
+  await waitUntil('another worker runs', () => dev.lines.some(isAnother), 90_000);
+}
+
 test('the tutorial works line by line, with the packed package in an empty folder', async () => {
   const { files, lines } = await readTutorial();
-  expect(files.map(([name]) => name)).toEqual(['worker.ts', 'task.ts']);
+  expect(files.map(([name]) => name)).toEqual(['weather.ts', 'task.ts']);
   for (const [name, text] of files) await writeFile(join(application, name), text);
-  expect(lines.slice(0, 3)).toEqual([commands[0], 'npx holdfast init', 'npx holdfast dev --no-worker']);
+  expect(lines.slice(0, 3)).toEqual([commands[0], 'npx holdfast init', 'npx holdfast dev']);
+  // The example of the test above has the same name, and starts a worker by itself.
+  await rm(join(application, 'own-tool.ts'));
   await shell(lines[1] ?? '');
-  const dev = new DevProcess(application, ['--no-worker'], environment(), join(application, PROGRAM));
+  const dev = new DevProcess(application, [], environment(), join(application, PROGRAM));
   const printed: Record<string, string> = {};
   let watching = { printed: '' };
   try {
-    await dev.running();
-    // The test above runs the first of them.
-    expect(lines[3]).toBe(commands[3]);
-    for (const line of lines.slice(4)) {
-      if (line.endsWith('tsx worker.ts')) leaveRunning(withoutNpx(line));
-      else if (line === 'npx holdfast watch last') watching = leaveRunning(withoutNpx(line));
+    const { worker: first } = await dev.running();
+    for (const line of lines.slice(3)) {
+      if (line.startsWith('npx tsx task.ts')) await nameModule(dev, first ?? 0);
+      if (line === 'npx holdfast watch last') watching = leaveRunning(withoutNpx(line));
       else {
         if (line.startsWith('kill')) await waitUntil('a call runs', () => watching.printed.includes('Step 1 of 8'));
         if (line.startsWith('npx holdfast context'))
@@ -152,6 +162,7 @@ test('the tutorial works line by line, with the packed package in an empty folde
   expect(watching.printed).toMatch(/(?:✓ read_station station=\d [^✓]*){8}✓ completed/u);
   expect(watching.printed).toMatch(/compaction done: [\d,]+ → [\d,]+ tokens/u);
   const expected: Readonly<Record<string, RegExp>> = {
+    [lines[3] ?? '']: /^Done: 1 tool result, the last one: 21 °C are 69\.8 °F$/mu,
     'npx holdfast recall last "Chidi"': /The keeper of station 3 is Chidi\./u,
     'npx holdfast list': /waiting for approval/u,
     'npx holdfast approve last': /^Approved call 3\.1\.0: raise_alarm Brest$/mu,

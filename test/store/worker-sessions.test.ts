@@ -6,6 +6,7 @@ import {
   holdSessionLock,
   isServed,
   listAgentsOfWorkers,
+  listWorkers,
   renewSession,
   takeOverSession,
 } from '../../src/store/upkeep/worker-sessions.ts';
@@ -42,7 +43,9 @@ test('a worker is free while it has a row and does not hold its lock', async () 
   const session = await connection();
   await renew('a', []);
   expect(await renew('a', [])).toEqual([{ id: 'a', renewals: 1 }]);
+  expect(await listWorkers(sql)).toEqual([]);
   await holdSessionLock(session, 'a');
+  expect(await listWorkers(sql)).toEqual([{ id: 'a', since: expect.any(Date) }]);
   expect(await renew('b', null)).toEqual([]);
   await session`select pg_advisory_unlock_all()`;
   expect(await renew('b', null)).toEqual([{ id: 'a', renewals: 2 }]);

@@ -15,7 +15,9 @@ interface Completion {
 function completionsOf(command: Command, path: string): Completion[] {
   const { commands, options, registeredArguments } = command;
   const names = commands.map((each) => each.name());
-  const accepted = registeredArguments.flatMap((each) => (each.name() === 'conversation' ? 'last' : (each.argChoices ?? [])));
+  const accepted = registeredArguments.flatMap((each) =>
+    each.name() === 'conversation' ? 'last' : (each.argChoices ?? []),
+  );
   const own: Completion = {
     path,
     isGroup: names.length > 0,

@@ -162,9 +162,15 @@ export class DevOutput {
     });
   }
 
-  fileChanged(file: string): void {
-    const text = `${file} was changed. To use it, stop with Ctrl-C and start again: npx holdfast dev`;
-    this.line(text, { event: 'file_changed', file });
+  /** @param problem why it is not used; `null`: it is */
+  fileChanged(file: string, problem: unknown): void {
+    const words = problem === null ? null : messageOf(problem);
+    const what = words === null ? '. The services that read it start again.' : `, and is not used yet. ${words}`;
+    this.line(`${file} was changed${what}`, { event: 'file_changed', file, problem: words });
+  }
+
+  otherWorkers(words: string | null): void {
+    if (words !== null) this.line(words, { event: 'other_workers', text: words });
   }
 
   stopping(): void {

@@ -3,8 +3,10 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { resolve } from 'node:path';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { DevOutput } from './dev-output.ts';
+import { otherWorkers } from './other-workers.ts';
 import { localCommand } from '../command.ts';
 import type { CommandFlags } from '../command.ts';
+import type { Configuration } from '../../config/configuration.ts';
 import { untilSignalled } from '../interruption.ts';
 import { DEFAULT_PORTS } from '../../local/choose-ports.ts';
 import type { StackPorts } from '../../local/choose-ports.ts';
@@ -48,24 +50,37 @@ function isNamed({ directory }: DevOptions): boolean {
   return directory !== undefined || (process.env['HOLDFAST_DIRECTORY'] ?? '') !== '';
 }
 
+/** `holdfast.yaml`, and the files that it names as modules. */
+type Files = Pick<Configuration, 'file' | 'modules'>;
+
+/** What is wrong in the file is told here, and not by a worker that is started again and again. @throws ConfigurationError */
+async function readFiles(): Promise<Files> {
+  const [{ loadConfiguration }, { requireNone }, { problemsOfWorker }] = await Promise.all([
+    import('../../config/load-configuration.ts'),
+    import('../../config/configuration-source.ts'),
+    import('../../config/check/check-for-worker.ts'),
+  ]);
+  const configuration = loadConfiguration({ directory: process.cwd(), environment: process.env });
+  requireNone(problemsOfWorker(configuration));
+  return configuration;
+}
+
 /** Starts the stack; null when the user gave up meanwhile. */
 async function start(
   options: DevOptions,
+  { file }: Files,
   output: DevOutput,
   signal: AbortSignal,
-): Promise<{ readonly stack: LocalStack; readonly file: string | null } | null> {
+): Promise<LocalStack | null> {
   // Loaded here: these bring Temporal's client, and `holdfast --help` should not wait for it.
-  const [{ startLocalStack }, { stateDirectory }, { loadConfiguration }, { namedServers }] = await Promise.all([
+  const [{ startLocalStack }, { stateDirectory }, { namedServers }] = await Promise.all([
     import('../../local/stack.ts'),
     import('../../local/stack-file.ts'),
-    import('../../config/load-configuration.ts'),
     import('../../local/find-servers.ts'),
   ]);
-  // What is wrong in the file is told here, and not by a worker that is started again and again.
-  const { file } = loadConfiguration({ directory: process.cwd(), environment: process.env });
   const { environment } = namedServers(process.env, process.cwd());
   try {
-    const stack = await startLocalStack({
+    return await startLocalStack({
       directory: options.directory ?? stateDirectory(),
       // A state folder that was named says nothing of where the project is.
       ...(isNamed(options) && { workingDirectory: process.cwd() }),
@@ -77,30 +92,64 @@ async function start(
       onProgress: (text) => output.progress(text),
       onEvent: (event) => output.event(event),
     });
-    return { stack, file };
   } catch (error) {
     if (signal.aborted) return null;
     throw error;
   }
 }
 
+/**
+ * Starts worker and server again when what they read changes. A file with mistakes restarts nothing: they go on with what they have.
+ * @returns ends the watch
+ */
+function watchFiles(stack: LocalStack, files: Files, output: DevOutput): () => void {
+  let watched: readonly string[] = [];
+  const unwatch = (): void => {
+    for (const path of watched) unwatchFile(path);
+  };
+  const watch = ({ file, modules }: Files): void => {
+    unwatch();
+    // Where there is no file, one may be made.
+    watched = [file ?? resolve('holdfast.yaml'), ...modules];
+    for (const path of watched) {
+      // Node also calls it when the file was only read, or is not there.
+      watchFile(path, { interval: FILE_LOOK_MILLISECONDS }, ({ mtimeMs }, before) => {
+        if (mtimeMs !== before.mtimeMs) void changed(path);
+      });
+    }
+  };
+  const changed = async (path: string): Promise<void> => {
+    try {
+      watch(await readFiles());
+      output.fileChanged(path, null);
+      await stack.restart(['worker', 'server']);
+      output.otherWorkers(await otherWorkers(stack));
+    } catch (error) {
+      output.fileChanged(path, error);
+    }
+  };
+  watch(files);
+  return unwatch;
+}
+
 async function dev(options: DevOptions): Promise<void> {
   const output = new DevOutput(options.json === true);
   // A second Ctrl-C leaves at once; the services notice the closed pipe and stop on their own.
   await untilSignalled(async (signal) => {
-    const started = await start(options, output, signal);
-    if (started !== null) {
-      const { stack, file } = started;
+    const files = await readFiles();
+    const stack = await start(options, files, output, signal);
+    if (stack !== null) {
       const directory = options.directory === undefined ? null : resolve(options.directory);
       const { server } = stack.current();
       const { loginLink } = await import('../../server/login-link.ts');
       const pages = server === null ? null : await loginLink(server.url);
+      const { file } = files;
+      // Before anybody reads that it runs: a change from then on counts.
+      const unwatch = watchFiles(stack, files, output);
       output.ready(stack, { pages, modelKey: modelKeyName(process.env), worker: options.worker, directory, file });
-      // Worker and server read the file when they start. Where there is none, one may be made.
-      const watched = file ?? resolve('holdfast.yaml');
-      watchFile(watched, { interval: FILE_LOOK_MILLISECONDS }, () => output.fileChanged(watched));
+      output.otherWorkers(options.worker ? await otherWorkers(stack) : null);
       if (!signal.aborted) await once(signal, 'abort');
-      unwatchFile(watched);
+      unwatch();
       output.stopping();
       await stack.stop();
     }

@@ -10,6 +10,9 @@ const CONFIGURATION = `# Agents, models and limits of this project. All options:
 # Model of agents that name none: provider/model. Without a key the offline simulator answers.
 # defaultModel: anthropic/claude-sonnet-5-5
 
+# Tools and agents of your own: what these files export. \`holdfast dev\` serves them, and reads them again when they change.
+modules: [own-tool.ts]
+
 agents:
   default:
     instructions: You help with the files of this project.
@@ -20,8 +23,8 @@ agents:
     # limits: { steps: 200, cost: 5 }
 `;
 
-const TOOL = `// An agent with a tool of its own. Beside a running \`npx holdfast dev\`:  HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts
-import { connect, createWorker, defineAgent, defineTool } from 'holdfast';
+const TOOL = `// A tool of your own, and an agent that has it. \`holdfast.yaml\` names this file under \`modules\`.
+import { defineAgent, defineTool } from 'holdfast';
 import { z } from 'zod';
 
 export const convert = defineTool({
@@ -38,22 +41,6 @@ export const agent = defineAgent({
   instructions: 'You answer questions about temperatures.',
   tools: [convert],
 });
-
-if (process.argv[1]?.endsWith('own-tool.ts')) {
-  // A queue of its own: the worker of \`holdfast dev\` does not know this agent.
-  const taskQueue = 'thermometer';
-  const worker = await createWorker({ agents: [agent], tools: [convert], taskQueue });
-  const holdfast = await connect({ taskQueue });
-  const task = await holdfast.start('Call convert_temperature with {"celsius": 21}', { agent: 'thermometer' });
-  const { outcome, text } = await task.result();
-  console.log(\`\${outcome}: \${text}\`);
-  await holdfast.close();
-  worker.shutdown();
-  await worker.ended;
-}
-
-// To talk with it by \`npx holdfast chat --agent thermometer\`, leave a worker of the default queue running, in a file of its own:
-//   await createWorker({ agents: [agent], tools: [convert] });
 `;
 
 const TEST = `// Runs the tool through a whole turn, with a scripted model:  npx tsx --test own-tool.test.ts
@@ -88,31 +75,46 @@ const init = localCommand({
       const path = join(directory, name);
       if (existsSync(path)) kept.push(name);
       else {
-        await writeFile(path, text);
+        // Modules are refused from a file that a group may write, as a umask of 002 would make it.
+        await writeFile(path, text, { mode: 0o644 });
         written.push(name);
       }
     }
     if (await ignoreState(join(directory, '.gitignore'))) written.push('.gitignore');
-    // An install by name would replace one from a file.
-    const missing = existsSync(join(directory, 'node_modules/holdfast')) ? 'zod tsx' : 'holdfast zod tsx';
-    const steps = [
-      [`npm pkg set type=module && npm install ${missing}`, 'what the two files need'],
+    const steps: readonly (readonly [what: string, why: string])[] = [
+      ...(await setUp(directory)),
       ['npx holdfast dev', 'leave it running; then, in another terminal:'],
-      ['HOLDFAST_LOG_LEVEL=error npx tsx own-tool.ts', 'the agent calls the tool'],
-      ['npx tsx --test own-tool.test.ts', 'its test, which needs no stack'],
-    ] as const;
+      [`npx holdfast start 'Call convert_temperature with {"celsius": 21}' --agent thermometer`, ''],
+      ['npx tsx --test own-tool.test.ts', 'the test of the tool, which needs no stack'],
+    ];
+    const isNamed = (await readFile(join(directory, 'holdfast.yaml'), 'utf8')).includes('own-tool.ts');
     const lines = [
       ...written.map((name) => `wrote ${name}`),
       ...kept.map((name) => `kept  ${name}`),
       '',
       'Next:',
-      ...steps.map(([what, why]) => `  $ ${what.padEnd(60)} ${why}`),
+      ...(isNamed ? [] : ['  In holdfast.yaml, name the file:  modules: [own-tool.ts]']),
+      ...steps.map(([what, why]) => `  $ ${what.padEnd(40)} ${why}`.trimEnd()),
     ];
     return { json: { directory, written, kept }, lines };
   },
 });
 
 export const commands = { init };
+
+/** What the written files need and the folder lacks: packages, and `import` in its files. */
+async function setUp(directory: string): Promise<(readonly [what: string, why: string])[]> {
+  // An install by name would replace one from a file.
+  const missing = ['holdfast', 'zod', 'tsx'].filter((name) => !existsSync(join(directory, 'node_modules', name)));
+  const isModule = /"type"\s*:\s*"module"/u.test(
+    await readFile(join(directory, 'package.json'), 'utf8').catch(() => ''),
+  );
+  const commands = [
+    ...(isModule ? [] : ['npm pkg set type=module']),
+    ...(missing.length === 0 ? [] : [`npm install ${missing.join(' ')}`]),
+  ];
+  return commands.length === 0 ? [] : [[commands.join(' && '), 'what the files need']];
+}
 
 /** Keeps the local stack's data out of git. @returns whether it was not kept out before */
 async function ignoreState(path: string): Promise<boolean> {

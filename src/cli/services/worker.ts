@@ -6,7 +6,7 @@ import { count, option } from '../options.ts';
 
 const worker = localCommand({
   description:
-    'Serves turns with the agents of holdfast.yaml, here or in a folder above. Run as many as you like: they share the calls of all turns, and when one dies, another takes its calls over. On SIGTERM and Ctrl-C running calls may finish; another worker takes the rest. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
+    'Serves turns with the agents of holdfast.yaml, here or in a folder above, and with the tools and agents of its `modules`. Run as many as you like: they share the calls of all turns, and when one dies, another takes its calls over. On SIGTERM and Ctrl-C running calls may finish; another worker takes the rest. Logs are lines of JSON on standard error (HOLDFAST_LOG_LEVEL).',
   examples: [
     'npx holdfast worker',
     'DATABASE_URL=postgres://… TEMPORAL_ADDRESS=temporal:7233 npx holdfast worker --concurrency 50',
@@ -17,14 +17,24 @@ const worker = localCommand({
     option('--grace <seconds>', 'time that running calls get to finish at shutdown (default: 30)', count(0, 86_400)),
   ],
   async run(_call, flags) {
-    const [{ createWorker, DEFAULT_SHUTDOWN_GRACE_MILLISECONDS }, { endWithin }] = await Promise.all([
+    const [
+      { createWorker, DEFAULT_SHUTDOWN_GRACE_MILLISECONDS },
+      { endWithin },
+      { loadConfiguration },
+      { loadModules },
+    ] = await Promise.all([
       import('../../worker/create-worker.ts'),
       import('../../worker/end-worker.ts'),
+      import('../../config/load-configuration.ts'),
+      import('../../config/load-modules.ts'),
     ]);
+    const environment = environmentWith(flags);
+    const { modules } = loadConfiguration({ directory: process.cwd(), environment });
     const grace = flags.grace === undefined ? DEFAULT_SHUTDOWN_GRACE_MILLISECONDS : flags.grace * 1_000;
     const endTelemetry = await startTelemetry('holdfast-worker');
     const running = await createWorker({
-      environment: environmentWith(flags),
+      environment,
+      ...(await loadModules(modules)),
       ...(flags.concurrency !== undefined && { concurrentWork: flags.concurrency }),
       shutdownGraceMilliseconds: grace,
       shutdownSignals: [], // Ctrl-C reaches npx and this process, and npx may send it on.

@@ -41,7 +41,7 @@ const fork = conversationCommand({
     ),
     WITHOUT_SUMMARY,
   ],
-  async run(call, { at, summary: summarize = true, ...flags }) {
+  async run(call, { at, summary: summarize, ...flags }) {
     const { client, conversationId } = call;
     const entryId = at === 'start' ? null : await findEntry(client, conversationId, at);
     return change(call, flags, () => client.branches.fork({ conversationId, entryId, summarize }));
@@ -53,7 +53,7 @@ const switchTo = conversationCommand({
   examples: ['npx holdfast branch switch last 0', 'npx holdfast branch switch 4f1c22ab 2 --no-summary'],
   arguments: [argument('<branch>', 'its number, as `holdfast branch list` prints it', count(0, 2_000_000_000))],
   options: [WITHOUT_SUMMARY],
-  run: (call, { summary: summarize = true, ...flags }, branch) =>
+  run: (call, { summary: summarize, ...flags }, branch) =>
     change(call, flags, () => call.client.branches.switch({ conversationId: call.conversationId, branch, summarize })),
 });
 

@@ -90,19 +90,32 @@ export function otherWritersOf({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): stri
   return (mode & 0o022) === 0 ? null : 'can be written by others';
 }
 
-/** Commands of a file are run as the user of the worker: nobody else may say which. Pure. */
+type Servers = Readonly<Record<string, KeyOptions & { readonly command?: string | undefined }>>;
+
+/** What a file names is run as the user of the worker: nobody else may say what. Pure. */
 export function commandProblems(
-  section: 'providers' | 'mcpServers',
-  servers: Readonly<Record<string, KeyOptions & { readonly command?: string | undefined }>>,
+  {
+    providers,
+    mcpServers,
+    modules,
+  }: {
+    readonly providers?: Servers | undefined;
+    readonly mcpServers?: Servers | undefined;
+    readonly modules?: readonly string[] | undefined;
+  },
   otherWriters: string | null,
 ): FoundProblem[] {
   if (otherWriters === null) return [];
   const message = `is not run: the file ${otherWriters}. It must belong to root or to the user who runs Holdfast, and nobody else may write it (chmod go-w)`;
-  return Object.entries(servers).flatMap(([name, server]) =>
-    (['command', 'apiKeyCommand'] as const)
-      .filter((option) => server[option] !== undefined)
-      .map((option): FoundProblem => ({ code: 'untrusted_file', path: [section, name, option], message })),
+  const ofServers = Object.entries({ providers, mcpServers }).flatMap(([section, servers = {}]) =>
+    Object.entries(servers).flatMap(([name, server]) =>
+      (['command', 'apiKeyCommand'] as const)
+        .filter((option) => server[option] !== undefined)
+        .map((option) => [section, name, option]),
+    ),
   );
+  const paths = [...ofServers, ...(modules === undefined ? [] : [['modules']])];
+  return paths.map((path) => ({ code: 'untrusted_file', path, message }));
 }
 
 function sourceOf(file: string | undefined, command: string | undefined, directory: string): KeySource | null {

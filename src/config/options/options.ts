@@ -217,6 +217,11 @@ export const configurationOptions = z.strictObject({
     .optional()
     .meta({ description: 'Facts about models, by `provider/model`.' }),
   mcpServers: mcpServersOption,
+  modules: z.array(z.string().min(1)).optional().meta({
+    description:
+      'Files of TypeScript or JavaScript whose exported tools (`defineTool`) and agents (`defineAgent`) the workers of `holdfast dev` and `holdfast worker` serve. A path begins at the directory of this file. Node before 22.18 reads TypeScript with `tsx`, which your project then needs. Refused if a user other than root and the user of the worker owns or may write `holdfast.yaml`.',
+    defaultText: 'none',
+  }),
   learnedWindows: z
     .strictObject({
       forgetAfterDays: positive

@@ -62,6 +62,13 @@ export async function renewSession(
       and pg_try_advisory_xact_lock_shared(${lockOf(sql, sql`w.id`)})`;
 }
 
+/** Workers that hold their session lock, the oldest first. */
+export async function listWorkers(sql: Database): Promise<{ readonly id: string; readonly since: Date }[]> {
+  return sql<{ id: string; since: Date }[]>`
+    select id, since from workers
+    where not pg_try_advisory_xact_lock_shared(${lockOf(sql, sql`id`)}) order by since`;
+}
+
 /** Names of the agents that running workers have. */
 export async function listAgentsOfWorkers(sql: Database): Promise<string[]> {
   const rows = await sql<{ agent: string }[]>`

@@ -60,7 +60,7 @@ test('reindex of several tells of each one that is done', async () => {
   const done = all.stderr.trimEnd().split('\n');
   const [{ count } = { count: 0 }] = await sql<{ count: number }[]>`select count(*)::int as count from conversations`;
   expect(done).toHaveLength(count);
-  expect(done[0]).toBe(`1 of ${count}: conversation …${conversationId.slice(-8)}, 2 passages`);
+  expect(done[0]).toBe(`1 of ${count}: conversation ${conversationId.slice(-8)}, 2 passages`);
   expect(done.at(-1)).toMatch(new RegExp(`^${count} of ${count}: conversation [0-9a-f]{8}, \\d+ passages?$`, 'u'));
   const one = await cli('db', 'reindex', conversationId, '--json');
   expect(one.stderr).toBe('');

@@ -38,16 +38,23 @@ export function verificationLines(
       ? [`all ${invariants.length} invariants hold.`, style.green]
       : [`${plural(broken.length, 'invariant does', 'invariants do')} not hold.`, style.red];
   return [
-    ...invariants.flatMap(({ name, holds, breaches }) => [
-      ...wrapped(`${breaches.length === 0 ? style.green('✓') : style.red('✗')} ${name}: ${holds}`, '  '),
-      ...breaches.flatMap(({ conversationId, subject, found }) =>
-        wrapped(`    ${conversationId}  ${subject}: ${found}`, '      ').map(style.red),
-      ),
-    ]),
+    ...invariants.flatMap((invariant) => invariantLines(invariant, wrapped, style)),
     '',
     ...remarks.flatMap((remark) => wrapped(remark, '      ')),
     ...wrapped(`${looked}: ${end}`, '').map(color),
   ];
+}
+
+function invariantLines(
+  { name, holds, breaches }: Verification['invariants'][number],
+  wrapped: (text: string, indent: string) => string[],
+  style: Style,
+): string[] {
+  const mark = breaches.length === 0 ? style.green('✓') : style.red('✗');
+  const broken = breaches.flatMap(({ conversationId, subject, found }) =>
+    wrapped(`    ${conversationId}  ${subject}: ${found}`, '      '),
+  );
+  return [...wrapped(`${mark} ${name}: ${holds}`, '  '), ...broken.map(style.red)];
 }
 
 function repeatedLines(calls: readonly RepeatedCall[]): string[] {

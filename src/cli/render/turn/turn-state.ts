@@ -111,13 +111,7 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     case 'tool_call_finished':
       return toolFinished(state, event, entry);
     case 'turn_ended':
-      return quiet({
-        ...state,
-        activity: { kind: 'ended', outcome: event.data.outcome },
-        tools: [],
-        live: null,
-        compaction: null,
-      });
+      return quiet(turnEnded(state, event.data.outcome));
     case 'tool_result_late':
       return {
         state,
@@ -151,6 +145,10 @@ export function applyEvent(state: TurnScreenState, event: TimelineEvent, entry: 
     default:
       return { state, items: [{ kind: 'notice', ...noticeWords(event) }] };
   }
+}
+
+function turnEnded(state: TurnScreenState, outcome: string): TurnScreenState {
+  return { ...state, activity: { kind: 'ended', outcome }, tools: [], live: null, compaction: null };
 }
 
 function turnBegun(state: TurnScreenState, event: TimelineEvent<'turn_begun'>): Applied {
