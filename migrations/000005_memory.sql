@@ -47,7 +47,7 @@ create table passages (
   path text, -- Tool results: the path of the call; null: none.
   character_offset integer not null, -- Where it begins, in UTF-16 code units of the whole text.
   text text not null, -- The passage, with replacements for NUL and lone surrogates.
-  terms tsvector not null, -- Stems, identifiers, dates and marks of its scope (src/store/search/passage-terms.ts).
+  terms tsvector not null, -- Stems, identifiers, dates and marks of its scope (src/store/search/scope.ts).
   words integer not null, -- Words in it: a hit in a short passage says more.
   place integer, -- Its number in the talk of user and agent; null: a tool, a note or a summary.
   is_question boolean not null, -- It ends with a question mark.

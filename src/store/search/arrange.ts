@@ -25,9 +25,7 @@ const WORD = /[\p{L}\p{N}_]+/gu;
 /** A number or a name: a passage that has another one says another thing. */
 const TELLING = /[\p{N}\p{Lu}_]/u;
 
-export interface ArrangedPassage extends RankedPassage {
-  readonly alsoIn: readonly string[];
-}
+export type ArrangedPassage = RankedPassage & { readonly alsoIn: readonly string[] };
 
 /** Folds duplicates, lifts what is newer above what it updates, and shows no entry too often while there is another. */
 export function arrange(ranked: readonly RankedPassage[]): ArrangedPassage[] {
@@ -39,37 +37,26 @@ export function arrange(ranked: readonly RankedPassage[]): ArrangedPassage[] {
  * twice; what tools return is the same for all.
  */
 function foldCopies(ranked: readonly RankedPassage[]): ArrangedPassage[] {
-  const byText = new Map<string, [RankedPassage, ...RankedPassage[]]>();
+  const byText = new Map<string, ArrangedPassage>();
   for (const passage of ranked) {
-    const { kind, user, text } = passage;
+    const { kind, user, text, matched } = passage;
     const key = `${kind}\0${kind === 'tool_result' ? '' : (user ?? '')}\0${plain(text)}`;
-    const same = byText.get(key);
-    if (same === undefined) byText.set(key, [passage]);
-    else same.push(passage);
-  }
-  const folded = [...byText.values()].map((same) => {
-    const [best] = same;
-    const kept = same.reduce((one, other) =>
-      other.matched.length >= one.matched.length && isPreferred(other, one) ? other : one,
-    );
-    const others = new Set(same.map(({ conversationId }) => conversationId));
+    const best = byText.get(key) ?? { ...passage, alsoIn: [] };
+    const kept = matched.length >= best.matched.length && isPreferred(passage, best) ? passage : best;
+    const others = new Set([...best.alsoIn, best.conversationId, passage.conversationId]);
     others.delete(kept.conversationId);
-    return Object.assign({}, kept, { score: best.score, match: best.match, alsoIn: [...others] });
-  });
-  return folded.toSorted(bestFirst);
+    byText.set(key, { ...kept, score: best.score, match: best.match, alsoIn: [...others] });
+  }
+  return [...byText.values()].toSorted(bestFirst);
 }
 
 function isPreferred(one: RankedPassage, other: RankedPassage): boolean {
   if ((one.leftBranch === null) !== (other.leftBranch === null)) return one.leftBranch === null;
-  return isNewer(one, other);
-}
-
-function isNewer(one: RankedPassage, other: RankedPassage): boolean {
-  return (
-    (one.saidAt.getTime() - other.saidAt.getTime() ||
-      one.createdAt.getTime() - other.createdAt.getTime() ||
-      Number(one.id) - Number(other.id)) > 0
-  );
+  const later =
+    one.saidAt.getTime() - other.saidAt.getTime() ||
+    one.createdAt.getTime() - other.createdAt.getTime() ||
+    Number(one.id) - Number(other.id);
+  return later > 0;
 }
 
 /**
@@ -101,8 +88,9 @@ function once(make: (passage: ArrangedPassage) => ReadonlySet<string>) {
 
 /** Beginnings of the words of the sentence that has most of the query, without the names in the query. */
 function wordsSaid({ matched, text }: RankedPassage): ReadonlySet<string> {
-  const names = new Set(matched.filter(({ isName }) => isName).flatMap(({ terms }) => terms.map(beginningOf)));
-  return new Set([...statementOf(text, matched).words].filter((word) => !names.has(word)));
+  const { words } = statementOf(text, matched);
+  const names = new Set(matched.flatMap(({ isName, terms }) => (isName ? terms.map(beginningOf) : [])));
+  return new Set([...words].filter((word) => !names.has(word)));
 }
 
 /** Part of its words that the newer one must share with the older one to update it; `null`: it does not, whatever it shares. */
@@ -172,11 +160,9 @@ function tells(one: ArrangedPassage, other: ArrangedPassage): boolean {
 
 function fewOfEach(ranked: readonly ArrangedPassage[]): ArrangedPassage[] {
   const counts = new Map<string, number>();
-  const [few, others]: [ArrangedPassage[], ArrangedPassage[]] = [[], []];
-  for (const passage of ranked) {
-    const count = (counts.get(passage.sourceId) ?? 0) + 1;
-    counts.set(passage.sourceId, count);
-    (count <= MOST_OF_ONE_ENTRY ? few : others).push(passage);
-  }
-  return [...few, ...others];
+  const few = ranked.filter(({ sourceId }) => {
+    counts.set(sourceId, (counts.get(sourceId) ?? 0) + 1);
+    return (counts.get(sourceId) ?? 0) <= MOST_OF_ONE_ENTRY;
+  });
+  return [...new Set([...few, ...ranked])];
 }

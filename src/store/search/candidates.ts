@@ -1,8 +1,7 @@
-import type { Database, Fragment } from '../database/database.ts';
-import { allOf, anyOf, kindMark, pathTerm } from './passage-terms.ts';
+import type { Database } from '../database/database.ts';
 import type { Phrases } from './phrases.ts';
 import type { QueryTerm } from './query.ts';
-import { isWanted } from './scope.ts';
+import { anyOf, isWanted, likePart, MARKS } from './scope.ts';
 import type { SearchedScope } from './scope.ts';
 import type { RecallFilter } from '../../tools/tool.ts';
 
@@ -38,18 +37,21 @@ export async function findCandidates(
   { terms, phrases }: { readonly terms: readonly QueryTerm[]; readonly phrases: Phrases },
   filter: RecallFilter,
 ): Promise<FoundCandidates> {
-  const telling = tellingOf(terms);
+  const words = terms.filter(({ isStopWord }) => !isStopWord);
+  const telling = words.length > 0 ? words : terms;
   const isAll = scope.passages <= SMALL_SCOPE;
   const queries = isAll ? [anyTerm(telling)] : await selectiveQueries(sql, scope, telling, filter);
-  const kinds = filter.kinds === undefined ? [] : [anyOf(filter.kinds.map(kindMark))];
-  const wanted = queries.map((query) => allOf([anyOf([scope.mark]), ...kinds, query]));
-  const asked = terms.map((term) => anyOf([...term.terms, ...term.terms.map(pathTerm)]));
+  const kinds = filter.kinds === undefined ? [] : [anyOf(filter.kinds.map((kind) => `${MARKS.kind}${kind}`))];
+  const wanted = queries.map((query) => [anyOf([scope.mark]), ...kinds, query].join(' & '));
+  const asked = terms.map((term) => anyOf([...term.terms, ...term.terms.map((each) => `${MARKS.path}${each}`)]));
+  // Of a long query without quotation marks all words together choose well enough, and letters in another spelling are seen later.
+  const isSought = phrases.length > 0 && phrases.every(({ row }) => row === null);
   const rows = await sql<Candidate[]>`
     with asked as materialized (
       select a.query::tsquery as query, 1 << (a.number::int - 1) as bit
       from unnest(${asked}::text[]) with ordinality as a (query, number))
     select p.id, p.conversation_id, p.place, p.words, p.is_question,
-      ${hasPhrases(sql, phrases)} as "hasPhrase",
+      ${isSought} and lower(p.text) like all (${phrases.map(({ text }) => likePart(text))}::text[]) as "hasPhrase",
       (select coalesce(sum(a.bit), 0)::int from asked a where p.terms @@ a.query) as mask
     from unnest(${wanted}::text[]) as q (query) cross join lateral (
       select p.* from searched_passages p
@@ -57,20 +59,8 @@ export async function findCandidates(
   return { candidates: [...new Map(rows.map((row) => [row.id, row])).values()], isAll };
 }
 
-function tellingOf(terms: readonly QueryTerm[]): readonly QueryTerm[] {
-  const telling = terms.filter(({ isStopWord }) => !isStopWord);
-  return telling.length > 0 ? telling : terms;
-}
-
 function anyTerm(terms: readonly QueryTerm[]): string {
   return anyOf(terms.flatMap((term) => term.terms));
-}
-
-/** Of a long query without quotation marks all words together choose well enough, and letters in another spelling are seen later. */
-function hasPhrases(sql: Database, phrases: Phrases): Fragment {
-  const isSought = phrases.length > 0 && phrases.every(({ row }) => row === null);
-  if (!isSought) return sql`false`;
-  return phrases.reduce((all, { text }) => sql`${all} and strpos(lower(p.text), ${text}) > 0`, sql`true`);
 }
 
 /** Of a large scope only a part is compared: the rarest terms, all terms together, else the newest days. */
@@ -80,22 +70,21 @@ async function selectiveQueries(
   telling: readonly QueryTerm[],
   filter: RecallFilter,
 ): Promise<string[]> {
-  if (filter.after !== undefined || filter.before !== undefined) {
-    const all = telling.reduce((sum, { frequency }) => sum + frequency, 0);
-    const days = await newestDays(sql, scope, all, filter);
-    return days.length === 0 ? [] : [allOf([anyTerm(telling), anyOf(days)])];
-  }
-  if (filter.kinds !== undefined) return [anyTerm(telling)];
   const share = scope.passages / scope.ofAgent;
   let sum = 0;
   const rarest = telling.filter(({ frequency }) => (sum += share * frequency) <= MOST_CANDIDATES);
-  if (rarest.length === telling.length) return [anyTerm(rarest)];
-  const together = allOf(telling.filter(({ isDate }) => !isDate).map(({ terms }) => anyOf(terms)));
-  const [first] = telling;
-  const queries = [...(together === '' ? [] : [together]), ...(rarest.length === 0 ? [] : [anyTerm(rarest)])];
-  if (rarest.length > 0 || first === undefined) return queries;
-  const days = await newestDays(sql, scope, first.frequency, filter);
-  return [allOf([anyTerm([first]), anyOf(days)]), ...(telling.length > 1 ? queries : [])];
+  const isDated = filter.after !== undefined || filter.before !== undefined;
+  if (!isDated && (filter.kinds !== undefined || rarest.length === telling.length)) return [anyTerm(telling)];
+  const together = telling.filter(({ isDate }) => !isDate).map(({ terms }) => anyOf(terms));
+  const queries = [together.join(' & '), rarest.length === 0 ? '' : anyTerm(rarest)].filter((query) => query !== '');
+  if (!isDated && rarest.length > 0) return queries;
+  const sought = isDated ? telling : telling.slice(0, 1);
+  const frequency = sought.reduce((total, term) => total + term.frequency, 0);
+  const days = await newestDays(sql, scope, frequency, filter);
+  return [
+    ...(days.length === 0 ? [] : [`${anyTerm(sought)} & ${anyOf(days)}`]),
+    ...(isDated || telling.length === 1 ? [] : queries),
+  ];
 }
 
 /** So many of the newest days that what so many passages of the agent have is found often enough; one at least. */
@@ -105,17 +94,15 @@ async function newestDays(
   frequency: number,
   { after, before }: RecallFilter,
 ): Promise<string[]> {
+  const dayTerm = (time: string | undefined, other: string): string =>
+    time === undefined ? other : `@${new Date(time).toISOString().slice(0, 10)}`;
   const rows = await sql<{ term: string; passages: number }[]>`
     select term, passages from term_frequencies
-    where tenant = ${tenant} and agent = ${agent} and term >= ${dayTerm(after) ?? '@1'} and term <= ${dayTerm(before) ?? '@3'}
-      and length(term) = 11 and passages > 0
+    where tenant = ${tenant} and agent = ${agent} and length(term) = 11 and passages > 0
+      and term between ${dayTerm(after, '@1')} and ${dayTerm(before, '@3')}
     order by term desc limit ${MOST_DAYS}`;
   const share = Math.min(1, frequency / ofAgent) * (passages / ofAgent);
   let sum = 0;
   const days = rows.filter((row, index) => (sum += row.passages * share) <= MOST_CANDIDATES || index === 0);
   return days.map(({ term }) => term);
-}
-
-function dayTerm(time: string | undefined): string | null {
-  return time === undefined ? null : `@${new Date(time).toISOString().slice(0, 10)}`;
 }

@@ -12,18 +12,16 @@ const MONTH = `(?<month>${MONTH_NAMES.join('|')})`;
 const DAY = String.raw`(?<day>\d{1,2})(?:st|nd|rd|th)?`;
 const YEAR = String.raw`(?<year>(?:19|20)\d{2})`;
 /** Cheaper than the patterns below, which read a text in small letters. */
-const MAYBE_DATED = /\d|day|night|morning|week|month|year|tomorrow/;
-const MAYBE_MONTH = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
+const MAYBE_DATED =
+  /\d|day|night|morning|week|month|year|tomorrow|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/;
 
-const WITH_DIGITS: readonly RegExp[] = [
+const CALENDAR: readonly RegExp[] = [
   new RegExp(String.raw`(?<![\d-])${YEAR}[-/](?<number>\d{1,2})(?:[-/](?<day>\d{1,2}))?(?!\d)`, 'g'),
   new RegExp(
     String.raw`\b(?:in|since|until|by|during|of|from|before|after|around|early|late) ${YEAR}\b(?![-./]\d)`,
     'g',
   ),
   new RegExp(String.raw`${YEAR}[年년](?: ?(?<number>\d{1,2})[月월](?: ?(?<day>\d{1,2})[日号일])?)?`, 'g'),
-];
-const WITH_MONTH: readonly RegExp[] = [
   new RegExp(String.raw`\b${DAY}\.?(?: of)? ${MONTH}\b\.?(?:,? ${YEAR})?`, 'g'),
   new RegExp(String.raw`\b${MONTH}\b\.? ${DAY}\b(?:,? ${YEAR})?`, 'g'),
   new RegExp(String.raw`\b${MONTH}\b\.?,? ${YEAR}\b`, 'g'),
@@ -33,24 +31,35 @@ const MONTH_ALONE = new RegExp(
   String.raw`(?<=\b(?:in|since|until|by|during|early|late|mid|last|this|next|of)[ -])${MONTH}\b`,
   'g',
 );
-
 const NEAR_DAYS: readonly (readonly [RegExp, number])[] = [
-  [/\bday before yesterday\b/, -2],
-  [/(?<!day before )\byesterday\b|\blast night\b/, -1],
-  [/\btoday\b|\btonight\b|\bthis morning\b/, 0],
-  [/(?<!day after )\btomorrow\b/, 1],
-  [/\bday after tomorrow\b/, 2],
+  [/\bday before yesterday\b/g, -2],
+  [/(?<!day before )\byesterday\b|\blast night\b/g, -1],
+  [/\btoday\b|\btonight\b|\bthis morning\b/g, 0],
+  [/(?<!day after )\btomorrow\b/g, 1],
+  [/\bday after tomorrow\b/g, 2],
 ];
+const WEEKDAY = new RegExp(
+  String.raw`\b(?:(?<which>last|this past|this|next|on|by) )?(?<day>${WEEKDAYS.join('|')})\b(?! (?:morning|afternoon|evening|night)s)`,
+  'g',
+);
 const NEAR_UNIT =
   /\b(?<which>last|this past|this|next|past|over the|during the|at the) (?<unit>weekend|week|month|year)\b(?! of \d)/g;
 const AGO = new RegExp(
   String.raw`\b(?<amount>\d{1,3}|an?|(?:a )?couple(?: of)?|(?:a )?few|${NUMBERS.slice(1).join('|')}) (?<unit>day|weekend|week|month|year)s? (?<where>ago|back|earlier|from now)\b`,
   'g',
 );
-const WEEKDAY = new RegExp(
-  String.raw`\b(?:(?<which>last|this past|this|next|on|by) )?(?<day>${WEEKDAYS.join('|')})\b(?! (?:morning|afternoon|evening|night)s)`,
-  'g',
-);
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+/** What is said of time, and which dates it is when it is written at some time. */
+const SAYINGS: readonly (readonly [RegExp, (said: Groups, writtenAt: Date) => readonly string[]])[] = [
+  ...CALENDAR.map((pattern) => [pattern, calendarTerms] as const),
+  [MONTH_ALONE, calendarTerms],
+  ...NEAR_DAYS.map(([pattern, days]) => [pattern, (_: Groups, at: Date) => timeTermsOf(addDays(at, days))] as const),
+  [WEEKDAY, weekdayTerms],
+  [NEAR_UNIT, nearUnitTerms],
+  [AGO, agoTerms],
+];
 
 export function timeTermsOf(date: Date): string[] {
   if (Number.isNaN(date.getTime())) return [];
@@ -60,31 +69,13 @@ export function timeTermsOf(date: Date): string[] {
 
 export function dateTermsOf(text: string, writtenAt: Date): string[] {
   const lower = text.toLowerCase();
-  const hasMonth = MAYBE_MONTH.test(lower);
-  if (!hasMonth && !MAYBE_DATED.test(lower)) return [];
-  const dates = [...WITH_DIGITS, ...(hasMonth ? WITH_MONTH : [])].flatMap((pattern) =>
-    Array.from(lower.matchAll(pattern)),
+  if (!MAYBE_DATED.test(lower)) return [];
+  const terms = SAYINGS.flatMap(([pattern, termsOf]) =>
+    Array.from(lower.matchAll(pattern))
+      .filter(({ index }) => pattern !== MONTH_ALONE || /\p{Lu}/u.test(text.charAt(index)))
+      .flatMap(({ groups = {} }) => termsOf(groups, writtenAt)),
   );
-  const months = hasMonth ? [...lower.matchAll(MONTH_ALONE)] : [];
-  const terms = [
-    ...[...dates, ...months.filter(({ index }) => /\p{Lu}/u.test(text.charAt(index)))].map(({ groups = {} }) =>
-      calendarTerms(groups, writtenAt),
-    ),
-    ...NEAR_DAYS.flatMap(([pattern, days]) => (pattern.test(lower) ? [timeTermsOf(addDays(writtenAt, days))] : [])),
-    ...Array.from(lower.matchAll(WEEKDAY), ({ groups = {} }) => weekdayTerms(groups, writtenAt)),
-    ...Array.from(lower.matchAll(NEAR_UNIT), ({ groups = {} }) => {
-      const { which = '', unit = '' } = groups;
-      const isNear = which === 'this' || (which.endsWith('the') && daysSinceMonday(writtenAt) >= 5);
-      return unitTerms(writtenAt, unit, which === 'next' ? 1 : isNear ? 0 : -1);
-    }),
-    ...Array.from(lower.matchAll(AGO), ({ groups = {} }) => {
-      const direction = groups['where'] === 'from now' ? 1 : -1;
-      return amountsOf(groups['amount'] ?? '').flatMap((amount) =>
-        unitTerms(writtenAt, groups['unit'] ?? '', direction * amount),
-      );
-    }),
-  ];
-  return [...new Set(terms.flat())];
+  return [...new Set(terms)];
 }
 
 /** Years that a query names: there a number alone may be one. */
@@ -101,8 +92,6 @@ function monthTerms(year: number, month: number): string[] {
 function addDays(date: Date, days: number): Date {
   return new Date(date.getTime() + days * DAY_MILLISECONDS);
 }
-
-type Groups = Readonly<Record<string, string | undefined>>;
 
 function calendarTerms({ year, month, number, day }: Groups, writtenAt: Date): string[] {
   if (month === undefined && number === undefined) return [`@${year ?? ''}`];
@@ -142,10 +131,14 @@ function unitTerms(at: Date, unit: string, steps: number): string[] {
   return [`@${at.getUTCFullYear() + steps}`];
 }
 
-function amountsOf(words: string): readonly number[] {
-  if (words.includes('couple')) return [2];
-  if (words.includes('few')) return [2, 3, 4];
-  if (/^an?$/u.test(words)) return [1];
-  const named = NUMBERS.indexOf(words);
-  return [named > 0 ? named : Number(words)];
+function nearUnitTerms({ which = '', unit = '' }: Groups, writtenAt: Date): string[] {
+  const isNear = which === 'this' || (which.endsWith('the') && daysSinceMonday(writtenAt) >= 5);
+  return unitTerms(writtenAt, unit, which === 'next' ? 1 : isNear ? 0 : -1);
+}
+
+function agoTerms({ amount = '', unit = '', where }: Groups, writtenAt: Date): string[] {
+  const direction = where === 'from now' ? 1 : -1;
+  const named = NUMBERS.indexOf(amount.replace(/^an?$/u, 'one').replace(/^.*couple.*$/u, 'two'));
+  const amounts = amount.includes('few') ? [2, 3, 4] : [named > 0 ? named : Number(amount)];
+  return amounts.flatMap((steps) => unitTerms(writtenAt, unit, direction * steps));
 }

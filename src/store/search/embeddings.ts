@@ -2,6 +2,7 @@ import type { Database } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
 import { hasVectors, modelKey, vectorText } from './find-by-meaning.ts';
 import type { TextEmbedder } from './find-by-meaning.ts';
+import type { ReadPassage } from './read-passages.ts';
 
 /** Passages of one request, most of them with three texts: endpoints take at least so many, and a crash repeats no more. */
 const PASSAGES_PER_REQUEST = 32;
@@ -17,7 +18,6 @@ const HARMLESS_TEXT = 'hello';
 /**
  * Gives vectors to passages that have none, conversation by conversation, each batch kept when the next one fails. A conversation
  * that fails is left to the next call. A text that the model does not take is passed over for good. Vectors of other models stay.
- * @param of.signal stops it, with what is made until then
  * @param of.taskQueue only conversations of this queue: its workers' provider is told no text of others. Default: all
  * @returns how many vectors were made; 0 in a database without the optional migration of vectors
  * @throws the first failure, once the other conversations are done; at the third at once
@@ -72,12 +72,12 @@ async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, sig
     p.conversation_id = ${id} and not exists (
       select from embeddings e where e.passage_id = p.id and e.model = ${model})`;
   const passages = await sql<Passage[]>`
-    select p.id, p.text, array(
+    select p.id, p.conversation_id, p.text, array(
         select b.text from passages b
         where b.conversation_id = p.conversation_id and b.place between p.place - ${TURNS_BEFORE} and p.place - 1
         order by b.place) as before
     from passages p where ${isMissing} order by p.created_at desc, p.id desc limit ${PASSAGES_PER_REQUEST}`;
-  if (passages.length > 0) return embedPassages(sql, embedder, { conversationId: id, passages, signal });
+  if (passages.length > 0) return embedPassages(sql, embedder, passages, signal);
   await transaction(sql, async (open) => {
     // Whoever indexes has it locked, and marks the conversation again.
     await open`select from search_progress where conversation_id = ${id} for no key update`;
@@ -88,39 +88,32 @@ async function embedBatch(sql: Database, embedder: TextEmbedder, id: string, sig
   return 0;
 }
 
-interface Passage {
-  readonly id: string;
-  readonly text: string;
-  readonly before: readonly string[];
-}
-
-interface PassagesToEmbed {
-  readonly conversationId: string;
-  readonly passages: readonly Passage[];
-  readonly signal: AbortSignal;
-}
+type Passage = Pick<ReadPassage, 'id' | 'conversationId' | 'text'> & { readonly before: readonly string[] };
 
 /** Halves what is refused until the text that is not taken stands alone. */
-async function embedPassages(sql: Database, embedder: TextEmbedder, wanted: PassagesToEmbed): Promise<number> {
-  const { passages, signal } = wanted;
+async function embedPassages(
+  sql: Database,
+  embedder: TextEmbedder,
+  passages: readonly Passage[],
+  signal: AbortSignal,
+): Promise<number> {
   try {
-    const texts = passages.flatMap(textsOf);
-    const vectors = await embedder.embed(texts, signal);
+    const vectors = await embedder.embed(passages.flatMap(textsOf), signal);
     let used = 0;
     const means = passages.map((passage) => meanOf(vectors.slice(used, (used += textsOf(passage).length))));
-    return await storeVectors(sql, embedder, wanted, means.map(vectorText));
+    return await storeVectors(sql, embedder, passages, means.map(vectorText));
   } catch (error) {
     if (signal.aborted || !isTextRefused(error)) throw error;
-    if (passages.length === 1) {
-      // A server that takes nothing fails here: no text is passed over for the server's fault.
-      await embedder.embed([HARMLESS_TEXT], signal);
-      await storeVectors(sql, embedder, wanted, [null]);
-      return 0;
-    }
+  }
+  if (passages.length === 1) {
+    // A server that takes nothing fails here: no text is passed over for the server's fault.
+    await embedder.embed([HARMLESS_TEXT], signal);
+    await storeVectors(sql, embedder, passages, [null]);
+    return 0;
   }
   const middle = Math.ceil(passages.length / 2);
-  const first = await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(0, middle) });
-  return first + (await embedPassages(sql, embedder, { ...wanted, passages: passages.slice(middle) }));
+  const first = await embedPassages(sql, embedder, passages.slice(0, middle), signal);
+  return first + (await embedPassages(sql, embedder, passages.slice(middle), signal));
 }
 
 /** "In Porto" means little without its question, so a turn counts by itself, behind the one before, and twice behind both before. */
@@ -143,24 +136,23 @@ function isTextRefused(error: unknown): boolean {
   return error instanceof Error && 'status' in error && TEXT_REFUSED.has(error.status);
 }
 
-/** @param vectors of the passages, in order; `null` for one that is passed over */
+/** @param vectors of the passages, all of one conversation, in order; `null` for one that is passed over */
 async function storeVectors(
   sql: Database,
   embedder: TextEmbedder,
-  { conversationId, passages }: PassagesToEmbed,
+  passages: readonly Passage[],
   vectors: readonly (string | null)[],
 ): Promise<number> {
-  const ids = passages.map(({ id }) => id);
   return transaction(sql, async (open) => {
     // Before the passages, as `forget_passages` locks them.
-    await open`select from search_progress where conversation_id = ${conversationId} for no key update`;
+    await open`
+      select from search_progress where conversation_id = ${passages[0]?.conversationId ?? null} for no key update`;
     // Passages that were deleted meanwhile get none; nobody deletes those that do until this is committed.
     const { count } = await open`
       insert into embeddings (passage_id, model, conversation_id, embedding)
       select p.id, ${modelKey(embedder)}, p.conversation_id, v.embedding::vector
-      from unnest(${ids}::bigint[], ${[...vectors]}::text[]) as v (id, embedding)
-      join (select id, conversation_id from passages where id = any(${ids}::bigint[]) for key share) p
-        on p.id = v.id
+      from unnest(${passages.map(({ id }) => id)}::bigint[], ${[...vectors]}::text[]) as v (id, embedding)
+      cross join lateral (select id, conversation_id from passages where id = v.id for key share) p
       on conflict do nothing`;
     return count;
   });

@@ -5,7 +5,7 @@ import { arrange } from './arrange.ts';
 import type { ArrangedPassage } from './arrange.ts';
 import { plain } from './phrases.ts';
 import { WITHOUT_WORDS } from './rank.ts';
-import { passageColumns } from './read-passages.ts';
+import { isOfScope, passageColumns } from './read-passages.ts';
 import type { ReadPassage } from './read-passages.ts';
 import { isWanted } from './scope.ts';
 import type { SearchedScope } from './scope.ts';
@@ -21,33 +21,26 @@ const RANK_OFFSET = 10;
 const SHARE_OF_MEANING = 1.5;
 /** Milliseconds after which a search goes by words alone. */
 const PATIENCE_MILLISECONDS = 2_000;
-
 const NO_VECTORS =
   'this database has no table for vectors: `npx holdfast db migrate --embeddings <dimensions>` makes it';
-
-interface MeaningQuery extends RecallFilter {
-  readonly text: string;
-  readonly exceptEntryId?: string;
-}
 
 /** What words found, joined with passages of like meaning. Words alone where the query has no vector; `onFailure` is told why. */
 export async function joinByMeaning(
   sql: Database,
   scope: SearchedScope,
-  { text, exceptEntryId, ...filter }: MeaningQuery,
+  query: RecallFilter & { readonly text: string; readonly exceptEntryId?: string },
   { embedder, onFailure }: MeaningSearch,
   byWords: readonly ArrangedPassage[],
 ): Promise<readonly ArrangedPassage[]> {
   try {
     // Before the model is asked: what is not there cannot be searched.
     if (!(await hasVectors(sql))) throw new Error(NO_VECTORS);
-    const [vector] = await embedder.embed([text], AbortSignal.timeout(PATIENCE_MILLISECONDS), 'query');
+    const [vector] = await embedder.embed([query.text], AbortSignal.timeout(PATIENCE_MILLISECONDS), 'query');
     if (vector === undefined) return byWords;
-    const query = { embedder, text: vectorText(vector) };
-    const near = await transaction(sql, (open) => nearest(open, scope, filter, query));
+    const near = await transaction(sql, (open) => nearest(open, scope, query, embedder, vectorText(vector)));
     return fuse(
       byWords,
-      near.filter(({ sourceId, offset }) => sourceId !== exceptEntryId || offset > 0),
+      near.filter(({ sourceId, offset }) => sourceId !== query.exceptEntryId || offset > 0),
     );
   } catch (error) {
     onFailure?.(error);
@@ -55,39 +48,31 @@ export async function joinByMeaning(
   }
 }
 
-interface NearPassage extends ReadPassage {
-  /** Inner product with the query, negative: vectors of passages have at most the length 1. */
-  readonly distance: number;
-}
-
-interface QueryVector {
-  readonly embedder: TextEmbedder;
-  readonly text: string;
-}
+/** With their inner product with the query, negative: vectors of passages have at most the length 1. */
+type NearPassage = ReadPassage & { readonly distance: number };
 
 /** Of few vectors all are compared. Among many pgvector's index leads, which knows nothing of conversations, kinds and times. */
 async function nearest(
   sql: Transaction,
   scope: SearchedScope,
   filter: RecallFilter,
-  { embedder, text }: QueryVector,
+  embedder: TextEmbedder,
+  vector: string,
 ): Promise<readonly NearPassage[]> {
   const isSmall = scope.passages <= ALL_COMPARED;
   if (!isSmall) {
     await sql`select set_config('hnsw.ef_search', '100', true), set_config('hnsw.iterative_scan', 'relaxed_order', true)`;
   }
   // As the index of so many dimensions has it; a type takes no parameter.
-  const distance = sql`e.embedding::${sql.unsafe(`vector(${embedder.dimensions})`)} <#> ${text}::vector`;
+  const distance = sql`e.embedding::${sql.unsafe(`vector(${embedder.dimensions})`)} <#> ${vector}::vector`;
   const dimensions = sql`vector_dims(e.embedding) = ${sql.unsafe(String(embedder.dimensions))}`;
   return sql<NearPassage[]>`
     select f.distance, ${passageColumns(sql)}
     from (
       select p.id, ${distance} as distance
-      from embeddings e join passages p on p.id = e.passage_id join conversations c on c.id = p.conversation_id
+      from embeddings e join passages p on p.id = e.passage_id join conversations c on c.id = e.conversation_id
       where e.model = ${modelKey(embedder)} and ${isSmall ? sql`e.embedding is not null` : dimensions}
-        and c.tenant = ${scope.tenant} and c.agent = ${scope.agent}
-        ${scope.conversationId === null ? sql`` : sql`and e.conversation_id = ${scope.conversationId}`}
-        ${isWanted(sql, filter)}
+        and ${isOfScope(sql, scope)} ${isWanted(sql, filter)}
       order by ${isSmall ? sql`2` : distance} limit ${NEAREST}) f
     join passages p on p.id = f.id join conversations c on c.id = p.conversation_id
     order by f.distance`;

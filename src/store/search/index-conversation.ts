@@ -1,7 +1,8 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { EntryKind } from '../../context/log/entry.ts';
+import { parseJson, property } from '../../models/protocols/json.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
-import type { Database, Queries, Transaction } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { entryPieces, entryText, originalText } from '../log/entry-text.ts';
 import { StoreError } from '../database/errors.ts';
 import { plainText } from '../log/stored-text.ts';
@@ -89,15 +90,12 @@ async function indexBatch(open: Transaction, conversationId: string): Promise<In
   return { passages: passages.length, isWhole: entries.isWhole };
 }
 
-interface EntryRow {
-  readonly id: string;
+interface EntryRow extends Omit<Source, 'isTalk' | 'path' | 'kind'> {
   readonly kind: EntryKind;
   readonly sequence: number;
-  readonly toolName: string | null;
   readonly content: readonly ContentPart[];
   readonly originalId: string | null;
   readonly arguments: unknown;
-  readonly createdAt: Date;
 }
 
 interface CutBatch {
@@ -110,41 +108,24 @@ async function cutEntries(
   { id: conversationId, throughSequence: after }: Progress,
 ): Promise<CutBatch & { readonly isWhole: boolean }> {
   const rows = await open<EntryRow[]>`
-    select e.id, e.kind, e.sequence, e.tool_name, e.content, e.original_id, e.created_at, c.arguments from entries e
-    left join tool_calls c on e.kind = 'tool_result'
+    select e.id as source_id, e.kind, e.sequence, e.tool_name, e.content, e.original_id, e.created_at, c.arguments
+    from entries e left join tool_calls c on e.kind = 'tool_result'
       and c.conversation_id = e.conversation_id and c.turn_id = e.turn_id and c.call_number = e.call_number and c.call_index = e.call_index
     where e.conversation_id = ${conversationId} and e.sequence > ${after} order by e.sequence limit ${BATCH_ENTRIES}`;
   const passages: CutPassage[] = [];
   let characters = 0;
-  for (const row of rows) {
+  for (const { content, originalId, arguments: written, kind, ...row } of rows) {
     if (characters >= BATCH_CHARACTERS) return { passages, through: row.sequence - 1, isWhole: false };
-    if (row.kind === 'compaction' || isRecall(row.toolName)) continue;
-    const texts =
-      row.originalId === null
-        ? searchedPieces(row.content).map((text) => [text])
-        : [originalText(open, row.originalId)];
-    const cut = await cutSource(sourceOf(row, row.kind), texts);
+    if (kind === 'compaction' || isRecall(row.toolName)) continue;
+    const isTalk = kind === 'user' || (kind === 'assistant' && content.some(isSaid));
+    const path = kind === 'tool_result' ? pathIn(written) : null;
+    const own = entryPieces(content.map(blankRecall)).map((text) => [text]);
+    const texts = originalId === null ? own : [originalText(open, originalId)];
+    const cut = await cutSource({ ...row, kind, isTalk, path }, texts);
     characters += cut.characters;
     for (const passage of cut.passages) passages.push(passage);
   }
   return { passages, through: rows.at(-1)?.sequence ?? after, isWhole: rows.length < BATCH_ENTRIES };
-}
-
-function sourceOf(row: EntryRow, kind: Exclude<EntryKind, 'compaction'>): Source {
-  return {
-    sourceId: row.id,
-    kind,
-    isTalk: kind === 'user' || (kind === 'assistant' && row.content.some(isSaid)),
-    sequence: row.sequence,
-    toolName: row.toolName,
-    path: kind === 'tool_result' ? pathIn(row.arguments) : null,
-    createdAt: row.createdAt,
-  };
-}
-
-/** A search must find what it asks for, not an earlier search. Blanks keep the offsets of what stands behind. */
-function searchedPieces(content: readonly ContentPart[]): string[] {
-  return entryPieces(content.map((part) => (part.type === 'tool_call' && isRecall(part.name) ? blank(part) : part)));
 }
 
 function isSaid(part: ContentPart): boolean {
@@ -155,33 +136,29 @@ function isRecall(toolName: string | null): boolean {
   return toolName === RECALL_SEARCH || toolName === RECALL_OPEN;
 }
 
-function blank(part: ContentPart): ContentPart {
+/** A search must find what it asks for, not an earlier search. Blanks keep the offsets of what stands behind. */
+function blankRecall(part: ContentPart): ContentPart {
+  if (part.type !== 'tool_call' || !isRecall(part.name)) return part;
   return { type: 'text', text: ' '.repeat(entryText([part]).length) };
 }
 
 /** The path with which a tool was called. Arguments are kept as the model wrote them, which need not be JSON. */
 function pathIn(written: unknown): string | null {
-  try {
-    const parsed: unknown = typeof written === 'string' ? JSON.parse(written) : written;
-    if (typeof parsed !== 'object' || parsed === null || !('path' in parsed)) return null;
-    return typeof parsed.path === 'string' ? plainText(parsed.path.slice(-LONGEST_PATH)) : null;
-  } catch {
-    return null;
-  }
+  const path = property(typeof written === 'string' ? parseJson(written) : written, 'path');
+  return typeof path === 'string' ? plainText(path.slice(-LONGEST_PATH)) : null;
 }
 
 async function cutSummaries(
   open: Transaction,
   { id: conversationId, throughCompaction: after }: Progress,
 ): Promise<CutBatch> {
-  const rows = await open<{ id: string; number: number; summary: string | null; finishedAt: Date }[]>`
-    select id, number, summary, finished_at from compactions
+  const rows = await open<{ sourceId: string; number: number; summary: string | null; createdAt: Date }[]>`
+    select id as source_id, number, summary, finished_at as "createdAt" from compactions
     where conversation_id = ${conversationId} and number > ${after} order by number`;
   const shared = { kind: 'summary', isTalk: false, sequence: null, toolName: null, path: null } as const;
-  const told = rows.flatMap(({ summary, id: sourceId, finishedAt: createdAt }) =>
-    summary === null ? [] : [cutSource({ ...shared, sourceId, createdAt }, [[summary]])],
+  const cut = await Promise.all(
+    rows.map(({ summary, ...row }) => cutSource(Object.assign(row, shared), summary === null ? [] : [[summary]])),
   );
-  const cut = await Promise.all(told);
   return { passages: cut.flatMap(({ passages }) => passages), through: rows.at(-1)?.number ?? after };
 }
 
@@ -195,20 +172,14 @@ export async function reindexConversation(
   conversationId: string,
   options: { readonly signal?: AbortSignal } = {},
 ): Promise<IndexedCount> {
-  // By itself first, because a step would wait for it until the old index is gone.
-  await markUnindexed(sql, conversationId);
   await transaction(sql, async (open) => {
     await lockAgainstDeletion(open, conversationId);
     // Whoever indexes now finishes before.
-    await open`select from search_progress where conversation_id = ${conversationId} for update`;
-    await markUnindexed(open, conversationId);
     await open`select forget_passages(${conversationId})`;
+    // Last, because a step waits for it.
+    await open`update conversations set is_unindexed = true where id = ${conversationId} and not is_unindexed`;
   });
   return indexConversation(sql, conversationId, options);
-}
-
-async function markUnindexed(sql: Queries, conversationId: string): Promise<void> {
-  await sql`update conversations set is_unindexed = true where id = ${conversationId} and not is_unindexed`;
 }
 
 export async function listIndexable(sql: Database): Promise<string[]> {

@@ -1,12 +1,5 @@
 import { foldAccents } from './words.ts';
 
-/** What a text says of itself before it begins: "[8 May 2023, 1:56 pm] Ada: …", "**Ada** (10:00): …", "Ada said: …". */
-export interface Heading {
-  /** Words of the speaker's name in lower case; empty: the heading names nobody. */
-  readonly speaker: readonly string[];
-  readonly saidAt: Date | null;
-}
-
 const LONGEST_HEADING = 200;
 /** Most texts have no heading, and this costs less to see than the patterns below. */
 const MAYBE = /^\s*[[(\d]|[:>] |:\*\*|(?:said|says|wrote|asked|replied)\b/i;
@@ -23,11 +16,14 @@ const TIME_BEFORE = new RegExp(
 const SPEAKER =
   /^\s*(?:[-*>] )?(?:\*\*|<)?(\p{Lu}[\p{L}\p{M}'’.-]{0,30}(?: \p{Lu}[\p{L}\p{M}'’.-]{0,30}){0,3}?)(?:\*\*|>)?(?:\s?[([][^)\]\n]{0,60}[)\]])?(?::(?:\*\*)?\s|(?<=>)\s|,? (?:said|says|wrote|asked|replied)[:,]\s)/u;
 const DAY_WITHIN = new RegExp(DAY, 'iu');
-const NONE: Heading = { speaker: [], saidAt: null };
 
-export function headingOf(text: string): Heading {
+/**
+ * What a text says of itself before it begins: "[8 May 2023, 1:56 pm] Ada: …", "**Ada** (10:00): …", "Ada said: …". The speaker's name in
+ * words of lower case; none: the heading names nobody.
+ */
+export function headingOf(text: string): { readonly speaker: readonly string[]; readonly saidAt: Date | null } {
   const beginning = text.slice(0, LONGEST_HEADING);
-  if (!MAYBE.test(beginning)) return NONE;
+  if (!MAYBE.test(beginning)) return { speaker: [], saidAt: null };
   const time = TIME_BEFORE.exec(beginning)?.[0] ?? '';
   const name = SPEAKER.exec(beginning.slice(time.length))?.[1];
   return { speaker: name?.toLowerCase().split(/[ .]+/u) ?? [], saidAt: dayOf(time) };
@@ -48,7 +44,7 @@ const WORD = /[\p{L}\p{N}_]+/gu;
 /** A stop needs two letters of one word before it: "Dr." ends no sentence. What people type instead of one (":)", an emoji) does. */
 const SENTENCE_END =
   /(?<=(?:[\p{Ll}\p{N})"'”]{2}\.|\p{Lu}{2}\.|\.\.|[…!?。！？؟])["'”)\]]*)\s+|(?<=[:;=]-?[()DPp]|\p{Extended_Pictographic}\uFE0F?)\s+(?=\p{Lu})|(?<=[。！？])|\n+/u;
-const QUESTION = /[?？؟]["'”’)\]!\s]*$/u;
+export const ASKS = /[?？؟]["'”’»)\]!\s]*$/u;
 
 /** The sentence of a passage that has most of a query's words, by weight; without words the whole passage. */
 export interface Statement {
@@ -57,12 +53,10 @@ export interface Statement {
   readonly isQuestion: boolean;
 }
 
-interface SoughtTerm {
-  readonly terms: readonly string[];
-  readonly weight: number;
-}
-
-export function statementOf(text: string, matched: readonly SoughtTerm[]): Statement {
+export function statementOf(
+  text: string,
+  matched: readonly { readonly terms: readonly string[]; readonly weight: number }[],
+): Statement {
   const weights = new Map(
     matched.flatMap(({ terms, weight }) => terms.map((term) => [beginningOf(term), weight] as const)),
   );
@@ -73,7 +67,7 @@ export function statementOf(text: string, matched: readonly SoughtTerm[]): State
     let weight = 0;
     for (const word of words) weight += weights.get(word) ?? 0;
     if (weight <= most || words.size === 0) continue;
-    best = { words, isQuestion: QUESTION.test(sentence) };
+    best = { words, isQuestion: ASKS.test(sentence) };
     most = weight;
   }
   return best;

@@ -67,16 +67,13 @@ function wordsAlone(text: string): string {
 
 function stands(text: string, { text: phrase, isPart }: Phrase): boolean {
   for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
-    if (isPart) return true;
-    const end = at + phrase.length;
-    if (isBound(text[at - 1], text[at]) && isBound(text[end - 1], text[end])) return true;
+    if (isPart || (isBound(text, at) && isBound(text, at + phrase.length))) return true;
   }
   return false;
 }
 
-/** Whether no word goes on from one character to the next. */
-function isBound(before: string | undefined, after: string | undefined): boolean {
-  if (before === undefined || after === undefined) return true;
-  if (isUnspaced(before) || isUnspaced(after)) return true;
-  return !(WORD_CHARACTER.test(before) && WORD_CHARACTER.test(after));
+/** Whether no word goes on across a place of a text. */
+function isBound(text: string, at: number): boolean {
+  const around = [text.charAt(at - 1), text.charAt(at)];
+  return around.some((character) => isUnspaced(character) || !WORD_CHARACTER.test(character));
 }

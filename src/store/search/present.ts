@@ -8,9 +8,7 @@ import { leftBranch } from './read-passages.ts';
 import type { ReadPassage } from './read-passages.ts';
 import type { SearchedScope } from './scope.ts';
 import { stemsOf } from './stems.ts';
-import type { Stem } from './stems.ts';
 import { foldAccents, wordsOf } from './words.ts';
-import type { Word } from './words.ts';
 
 /** `entryId` is the compaction's id for a passage of a summary. */
 export interface FoundPassage extends RecallPassage {
@@ -33,64 +31,59 @@ export async function presentPassages(
   phrases: Phrases,
 ): Promise<FoundPassage[]> {
   const words = passages.map(({ text }) => wordsOf(text));
-  const [neighbours, ...stems] = await Promise.all([
+  const [neighbours, stemOf] = await Promise.all([
     readNeighbours(sql, passages),
-    ...languages.map((language) => stemsOf(sql, language, words.flat())),
+    stemsOf(
+      sql,
+      languages.map((language) => [language, words.flat()] as const),
+    ),
   ]);
-  return passages.map((passage, index) => ({
-    conversationId: passage.conversationId,
-    entryId: passage.sourceId,
-    kind: passage.kind,
-    sequence: passage.sequence,
-    createdAt: passage.createdAt.toISOString(),
-    toolName: passage.toolName,
-    path: passage.path,
-    offset: passage.offset,
-    text: passage.text,
-    score: passage.score,
-    match: passage.match,
-    matched: [...new Set(passage.matched.map(({ word }) => word))],
-    forms: [
-      ...new Set([
-        ...(passage.match === 'phrase' ? phrases.map(({ text }) => text) : []),
-        ...formsOf(words[index] ?? [], stems, passage),
-      ]),
-    ],
-    ...definedOf({
-      branch: passage.leftBranch ?? undefined,
-      alsoIn: passage.alsoIn.length > 0 ? passage.alsoIn : undefined,
-      neighbour: neighbours[index] ?? undefined,
-    }),
-  }));
+  return passages.map((passage, index) => {
+    const { conversationId, sourceId, kind, sequence, createdAt, toolName, path, offset, text, score, match } = passage;
+    const terms = termsShown(passage);
+    const forms = (words[index] ?? []).filter(
+      (word) => terms.has(foldAccents(word.text)) || languages.some((each) => terms.has(stemOf(each, word).term)),
+    );
+    return {
+      conversationId,
+      entryId: sourceId,
+      kind,
+      sequence,
+      createdAt: createdAt.toISOString(),
+      toolName,
+      path,
+      offset,
+      text,
+      score,
+      match,
+      matched: [...new Set(passage.matched.map(({ word }) => word))],
+      forms: [...new Set([...(match === 'phrase' ? phrases : []), ...forms].map((each) => each.text))],
+      ...definedOf({
+        branch: passage.leftBranch ?? undefined,
+        alsoIn: passage.alsoIn.length > 0 ? passage.alsoIn : undefined,
+        neighbour: neighbours[index],
+      }),
+    };
+  });
 }
 
-/** Words of a passage that words of the query stand for, in lower case. Stop words only where there is nothing else. */
-function formsOf(
-  ofText: readonly Word[],
-  stems: readonly ReadonlyMap<string, Stem>[],
-  { matched }: ArrangedPassage,
-): readonly string[] {
+/** Of the words of the query that a passage has. Stop words only where there is nothing else. */
+function termsShown({ matched }: ArrangedPassage): ReadonlySet<string> {
   const words = matched.filter(({ isDate }) => !isDate);
   const telling = words.filter(({ isStopWord }) => !isStopWord);
-  const terms = new Set((telling.length > 0 ? telling : words).flatMap((each) => each.terms));
-  return ofText
-    .filter(({ text }) => terms.has(foldAccents(text)) || stems.some((each) => terms.has(each.get(text)?.term ?? text)))
-    .map(({ text }) => text);
+  return new Set((telling.length > 0 ? telling : words).flatMap((each) => each.terms));
 }
 
-interface Beside extends Pick<ReadPassage, 'sourceId' | 'text' | 'isQuestion' | 'leftBranch'> {
-  /** Index of the passage that it stands beside. */
-  readonly of: number;
-}
+/** `of`: index of the passage that it stands beside. */
+type Beside = Pick<ReadPassage, 'sourceId' | 'text' | 'isQuestion' | 'leftBranch'> & { readonly of: number };
 
 /**
- * The question right before a passage that answers, or what was said right after one that asks; `null`: it stands alone. "Yes, the third
+ * The question right before a passage that answers, or what was said right after one that asks; `undefined`: it stands alone. "Yes, the third
  * one" is useless without its question, and who finds the question wants the answer. On the active path if anything stands there. What
  * the agent says as it calls tools is the answer only where no other follows before the user speaks again.
  */
-async function readNeighbours(sql: Queries, passages: readonly ArrangedPassage[]): Promise<(Neighbour | null)[]> {
+async function readNeighbours(sql: Queries, passages: readonly ArrangedPassage[]): Promise<(Neighbour | undefined)[]> {
   const asked = passages.map((passage, of) => ({ ...passage, of })).filter(({ place }) => place !== null);
-  if (asked.length === 0) return passages.map(() => null);
   const rows = await sql<Beside[]>`
     select a.of, n.source_id, n.text, n.is_question, n.left_branch
     from unnest(${asked.map(({ of }) => of)}::int[], ${asked.map(({ conversationId }) => conversationId)}::uuid[],
@@ -109,23 +102,17 @@ async function readNeighbours(sql: Queries, passages: readonly ArrangedPassage[]
           and p.place between a.place + case when a.asks = 1 then 1 else -${MOST_BESIDE}::int end
             and a.place + case when a.asks = 1 then ${MOST_BESIDE}::int else -1 end) b
       order by b.left_branch is not null, is_late, b.distance limit 1) n`;
-  return passages.map((passage, index) => {
+  return passages.map(({ isQuestion, match }, index) => {
     const beside = rows.find(({ of }) => of === index);
-    if (beside === undefined) return null;
-    const isJoined = passage.isQuestion || beside.isQuestion || passage.match === 'neighbour';
-    return isJoined ? shownBeside(passage, beside) : null;
+    if (beside === undefined || !(isQuestion || beside.isQuestion || match === 'neighbour')) return undefined;
+    const whole = beside.text.trim();
+    const beginning = `${wholeCharacters(whole.slice(0, LONGEST_SHOWN - 1))}…`;
+    const end = `…${wholeCharacters(whole.slice(1 - LONGEST_SHOWN))}`;
+    return {
+      says: isQuestion ? 'answer' : 'question',
+      entryId: beside.sourceId,
+      ...definedOf({ branch: beside.leftBranch ?? undefined }),
+      text: whole.length <= LONGEST_SHOWN ? whole : isQuestion ? beginning : end,
+    };
   });
-}
-
-function shownBeside({ isQuestion }: ArrangedPassage, { sourceId, leftBranch, text }: Beside): Neighbour {
-  const whole = text.trim();
-  const isShort = whole.length <= LONGEST_SHOWN;
-  const beginning = `${wholeCharacters(whole.slice(0, LONGEST_SHOWN - 1))}…`;
-  const end = `…${wholeCharacters(whole.slice(whole.length - LONGEST_SHOWN + 1))}`;
-  return {
-    says: isQuestion ? 'answer' : 'question',
-    entryId: sourceId,
-    ...definedOf({ branch: leftBranch ?? undefined }),
-    text: isShort ? whole : isQuestion ? beginning : end,
-  };
 }

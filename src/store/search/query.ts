@@ -1,9 +1,10 @@
 import type { Database } from '../database/database.ts';
 import { dateTermsOf, yearTermsOf } from './dates.ts';
-import { frequenciesOf } from './scope.ts';
+import { frequenciesOf, likePart } from './scope.ts';
 import type { SearchedScope } from './scope.ts';
 import { FALLBACK_LANGUAGE, irregularFormsOf, languageOf, stemsOf } from './stems.ts';
 import { foldAccents, isUnspacedCharacter, wordsOf } from './words.ts';
+import type { Word } from './words.ts';
 
 export interface QueryTerm {
   /** The word as it was asked for, in lower case; a date's own term. */
@@ -33,11 +34,8 @@ const MOST_WORDS = 300;
 /** Of what a rare word counts, a stop word counts this much: "who" is rare in a list of facts and tells nothing. */
 const STOP_WORD_SHARE = 0.3;
 /** They stand in all questions and say what is wanted, not what it is about. */
-const QUESTION_WORDS = new Set(
-  'who whom whose what which when where why how do does did is are was were am has have had can could will would should'.split(
-    ' ',
-  ),
-);
+const QUESTION_WORD =
+  /^(?:wh(?:om?|ose|at|ich|en|ere|y)|how|do|does|did|is|are|was|were|am|has|have|had|can|could|will|would|should)$/;
 const QUESTION_WORD_SHARE = 0.06;
 /** Words of names from which on a query asks who of several it is: what tells of all of them hardly tells which. */
 const NAMES_OF_SEVERAL = 4;
@@ -46,36 +44,31 @@ const MOST_LOOKED_UP = 10;
 /** A date is named more often than meant. */
 const DATE_SHARE = 0.6;
 
-interface QueryText {
-  readonly text: string;
-  readonly askedAt: Date;
-  /** Its words count as if they stood nowhere. */
-  readonly exceptEntryId?: string | undefined;
-}
-
-/** What a query asks for, as far as any passage of the agent has it; the rarest first. */
+/**
+ * What a query asks for, as far as any passage of the agent has it; the rarest first. Words of the excepted entry count as if they stood
+ * nowhere.
+ */
 export async function readQuery(
   sql: Database,
   scope: SearchedScope,
-  { text, askedAt, exceptEntryId }: QueryText,
+  query: { readonly text: string; readonly askedAt: Date; readonly exceptEntryId?: string | undefined },
 ): Promise<readonly QueryTerm[]> {
-  const asked = [...(await wordTerms(sql, scope, text)), ...dateTerms(text, askedAt)];
-  const counts = await frequenciesOf(
-    sql,
-    scope,
-    asked.flatMap(({ terms }) => terms),
-  );
-  const excepted = await termsOfEntry(sql, exceptEntryId);
-  const frequencyOf = ({ terms }: QueryTerm): number => {
-    const sum = terms.reduce((total, term) => total + (counts.get(term) ?? 0) - (excepted.has(term) ? 1 : 0), 0);
-    return Math.max(0, Math.min(scope.ofAgent, sum));
-  };
-  const known = asked.map((term) => Object.assign({}, term, { frequency: frequencyOf(term) }));
+  const asked = [...(await wordTerms(sql, scope, query.text)), ...dateTerms(query.text, query.askedAt)];
+  const [counts, excepted] = await Promise.all([
+    frequenciesOf(
+      sql,
+      scope,
+      asked.flatMap(({ terms }) => terms),
+    ),
+    termsOfEntry(sql, query.exceptEntryId),
+  ]);
+  const known = asked.map((term) => {
+    const sum = term.terms.reduce((total, each) => total + (counts.get(each) ?? 0) - (excepted.has(each) ? 1 : 0), 0);
+    return Object.assign({}, term, { frequency: Math.max(0, Math.min(scope.ofAgent, sum)) });
+  });
+  const nowhere = known.filter(isNowhere).slice(0, MOST_LOOKED_UP);
   const similar = await Promise.all(
-    known
-      .filter(isNowhere)
-      .slice(0, MOST_LOOKED_UP)
-      .map(async (term) => Object.assign({}, term, await similarWords(sql, scope, term), { isSimilar: true })),
+    nowhere.map(async (term) => Object.assign({}, term, await similarWords(sql, scope, term), { isSimilar: true })),
   );
   return [...known, ...similar]
     .filter(({ frequency }) => frequency > 0)
@@ -92,37 +85,35 @@ async function termsOfEntry(sql: Database, entryId: string | undefined): Promise
 }
 
 function isNowhere({ frequency, isStopWord, isDate, word }: QueryTerm): boolean {
-  return !isStopWord && !isDate && (frequency === 0 || isUnspacedCharacter(word));
+  const isMissing = frequency === 0 && word.length >= SHORTEST_WORD;
+  return !isStopWord && !isDate && (isMissing || isUnspacedCharacter(word));
 }
 
 async function wordTerms(sql: Database, { languages }: SearchedScope, text: string): Promise<QueryTerm[]> {
   const words = wordsOf(text).slice(0, MOST_WORDS);
   const language = languageOf(text);
+  const isEnglish = languages.includes(FALLBACK_LANGUAGE);
   // "met" for "meet".
-  const forms = new Map(words.map(({ text: word }) => [word, irregularFormsOf(word)]));
-  const asked = [...words, ...[...forms.values()].flat().map((form) => ({ text: form, isPlain: true }))];
-  const stems = new Map(
-    await Promise.all(
-      [...new Set([...languages, language, FALLBACK_LANGUAGE])].map(
-        async (each) => [each, await stemsOf(sql, each, asked)] as const,
-      ),
-    ),
-  );
+  const formsOf = (word: Word): readonly Pick<Word, 'text' | 'isPlain'>[] =>
+    isEnglish ? irregularFormsOf(word.text).map((form) => ({ text: form, isPlain: true })) : [];
+  const stemOf = await stemsOf(sql, [
+    ...[...languages, language].map((each) => [each, words] as const),
+    [FALLBACK_LANGUAGE, words.flatMap(formsOf)],
+  ]);
   const names = namesOf(text);
   const found = new Map<string, QueryTerm>();
-  for (const { text: word, position } of words) {
-    const ofScope = languages.flatMap((each) => stems.get(each)?.get(word)?.term ?? []);
-    const ofForms = languages.includes(FALLBACK_LANGUAGE)
-      ? (forms.get(word) ?? []).flatMap((form) => stems.get(FALLBACK_LANGUAGE)?.get(form)?.term ?? [])
-      : [];
+  for (const asked of words) {
+    const { text: word, position } = asked;
+    const ofScope = languages.map((each) => stemOf(each, asked).term);
+    const ofForms = formsOf(asked).map((form) => stemOf(FALLBACK_LANGUAGE, form).term);
     const terms = [...new Set([...ofScope, foldAccents(word), ...ofForms])];
     // "limit" and "limits" ask for one thing.
     const key = terms[0] ?? word;
     if (found.has(key)) continue;
-    const isStopWord = stems.get(language)?.get(word)?.isStopWord === true;
+    const { isStopWord } = stemOf(language, asked);
     const isName = names.has(word);
     const usual = isName && names.size >= NAMES_OF_SEVERAL ? SHARE_OF_SEVERAL : 1;
-    const share = !isStopWord ? usual : QUESTION_WORDS.has(word) ? QUESTION_WORD_SHARE : STOP_WORD_SHARE;
+    const share = !isStopWord ? usual : QUESTION_WORD.test(word) ? QUESTION_WORD_SHARE : STOP_WORD_SHARE;
     found.set(key, { ...USUAL, word, terms, position, isStopWord, isName, share });
   }
   return [...found.values()];
@@ -156,24 +147,27 @@ const MOST_SIMILAR = 5;
 const MOST_PAIRS = 100;
 
 /** Words of the agent's passages that a word may be meant for which none of them has: of like letters, or with it as a part. */
-export async function similarWords(
+async function similarWords(
   sql: Database,
   { tenant, agent }: SearchedScope,
   { word, terms }: { readonly word: string; readonly terms: readonly string[] },
 ): Promise<Pick<QueryTerm, 'terms' | 'frequency' | 'share'>> {
   const isCharacter = isUnspacedCharacter(word);
-  if (!isCharacter && word.length < SHORTEST_WORD) return { terms: [], frequency: 0, share: 0 };
   const letters = foldAccents(word);
   const stem = terms[0] ?? letters;
-  const part = `%${letters.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`;
+  const part = likePart(letters);
   // "art" in "apartment" is chance, and in `retry_art` it is not.
   const isPart = isCharacter
     ? sql`true`
     : sql`(f.term ~ '[0-9_./:@-]' or ${letters.length >= SHORTEST_PART} and (
         starts_with(f.term, ${letters}) or right(f.term, ${letters.length}) = ${letters}))`;
+  const swaps = Array.from(
+    letters,
+    (letter, at) => `${letters.slice(0, at)}${letters.charAt(at + 1)}${letter}${letters.slice(at + 2)}`,
+  );
   // An array, and no subquery: beside "or" Postgres would compare all terms of the agent.
   const swapped = sql`array(
-    select coalesce((ts_lexize('english_stem', w))[1], w) from unnest(${swappedLetters(letters)}::text[]) as w)`;
+    select coalesce((ts_lexize('english_stem', w))[1], w) from unnest(${swaps}::text[]) as w)`;
   // A look into the index for each: equal ones would be looked for twice.
   const isStemAlike = stem === letters ? sql`` : sql`or f.term % ${stem}`;
   const isAlike = isCharacter ? sql`false` : sql`f.term % ${letters} ${isStemAlike} or f.term = any(${swapped})`;
@@ -192,11 +186,4 @@ export async function similarWords(
     frequency: rows.reduce((sum, { passages }) => sum + passages, 0),
     share: rows[0]?.similarity ?? 0,
   };
-}
-
-function swappedLetters(word: string): string[] {
-  return Array.from(
-    { length: word.length - 1 },
-    (_, at) => `${word.slice(0, at)}${word.charAt(at + 1)}${word.charAt(at)}${word.slice(at + 2)}`,
-  );
 }

@@ -2,7 +2,7 @@ import type { Candidate, FoundCandidates } from './candidates.ts';
 import type { QueryTerm } from './query.ts';
 import type { SearchedScope } from './scope.ts';
 import type { RecallPassage } from '../../tools/tool.ts';
-import { headingOf, statementOf } from './passage-text.ts';
+import { ASKS, headingOf, statementOf } from './passage-text.ts';
 import { hasPhrases } from './phrases.ts';
 import type { Phrases } from './phrases.ts';
 import type { ReadPassage } from './read-passages.ts';
@@ -50,9 +50,7 @@ export function weightsOf(
   });
 }
 
-interface Slot {
-  readonly conversationId: string;
-  readonly place: number | null;
+interface Slot extends Pick<ScoredPlace, 'conversationId' | 'place'> {
   candidate: Candidate | null;
   /** Term by term, the greatest of what it counts there. */
   readonly values: number[];
@@ -65,47 +63,36 @@ export function scorePlaces(
   count: number,
 ): readonly ScoredPlace[] {
   const averageWords = candidates.reduce((sum, { words }) => sum + words, 0) / Math.max(1, candidates.length);
-  const slots: Slot[] = [];
-  const talks = new Map<string, Map<number, Slot>>();
-  const slotAt = (conversationId: string, place: number | null): Slot => {
-    const talk = talks.get(conversationId) ?? new Map<number, Slot>();
-    const known = place === null ? undefined : talk.get(place);
-    if (known !== undefined) return known;
-    const slot = { conversationId, place, candidate: null, values: weights.map(() => 0) };
-    slots.push(slot);
-    if (place !== null) talks.set(conversationId, talk.set(place, slot));
+  const slots = new Map<string, Slot>();
+  const raise = ({ id, conversationId, mask }: Candidate, place: number | null, value: number): Slot => {
+    const key = keyOf({ id, conversationId, place });
+    const slot = slots.get(key) ?? { conversationId, place, candidate: null, values: weights.map(() => 0) };
+    for (let bit = 0; bit < weights.length; bit += 1) {
+      if ((mask & (1 << bit)) !== 0) slot.values[bit] = Math.max(value, slot.values[bit] ?? 0);
+    }
+    slots.set(key, slot);
     return slot;
   };
   for (const candidate of candidates) {
-    const { conversationId, place, mask } = candidate;
-    const value = lengthFactor(candidate.words, averageWords);
-    const own = slotAt(conversationId, place);
-    own.candidate = candidate;
-    raise(own, mask, value);
+    const { place, words, isQuestion } = candidate;
+    const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * words) / Math.max(1, averageWords);
+    const value = (SATURATION + 1) / (1 + SATURATION * length);
+    raise(candidate, place, value).candidate = candidate;
     if (place === null) continue;
     for (const [distance, usual] of NEIGHBOURS) {
-      const share = candidate.isQuestion && distance === 1 ? SHARE_OF_QUESTION : usual;
-      if (place + distance >= 0) raise(slotAt(conversationId, place + distance), mask, share * value);
+      const share = isQuestion && distance === 1 ? SHARE_OF_QUESTION : usual;
+      if (place + distance >= 0) raise(candidate, place + distance, share * value);
     }
   }
-  const scored = slots.map(({ values, candidate, conversationId, place }) => ({
-    score: weights.reduce((sum, weight, bit) => sum + weight * (values[bit] ?? 0), 0),
-    candidate,
-    conversationId,
-    place,
-  }));
+  const scored = Array.from(slots.values(), ({ values, ...slot }) =>
+    Object.assign(slot, { score: weights.reduce((sum, weight, bit) => sum + weight * (values[bit] ?? 0), 0) }),
+  );
   return fewAlike(scored.toSorted(byScore), SHARE_OF_ALIKE * count).slice(0, count);
 }
 
-function lengthFactor(words: number, averageWords: number): number {
-  const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * words) / Math.max(1, averageWords);
-  return (SATURATION + 1) / (1 + SATURATION * length);
-}
-
-function raise({ values }: Slot, mask: number, value: number): void {
-  for (let bit = 0; bit < values.length; bit += 1) {
-    if ((mask & (1 << bit)) !== 0 && value > (values[bit] ?? 0)) values[bit] = value;
-  }
+/** The same for a passage and for the place of it in its talk. */
+function keyOf({ id, conversationId, place }: Pick<Candidate, 'id' | 'conversationId' | 'place'>): string {
+  return place === null ? id : `${conversationId} ${place}`;
 }
 
 function fewAlike(scored: readonly ScoredPlace[], mostAlike: number): readonly ScoredPlace[] {
@@ -137,7 +124,6 @@ const NAMELESS_FACTOR = 0.85;
 const WORDS_OF_A_QUESTION = 3;
 const PARTIAL_TERMS = 2;
 const MAYBE_ASKS = /[?？؟]/u;
-const IS_QUESTION = /[?？؟]\s*$/u;
 
 export interface RankedPassage extends ReadPassage {
   readonly score: number;
@@ -151,9 +137,7 @@ export interface RankedPassage extends ReadPassage {
 
 export const WITHOUT_WORDS = { score: 0, matched: [], isSaidByAsked: false, asks: false } as const;
 
-export interface WeightedTerm extends QueryTerm {
-  readonly weight: number;
-}
+type WeightedTerm = QueryTerm & { readonly weight: number };
 
 export interface RankedQuery {
   readonly text: string;
@@ -167,23 +151,20 @@ export function rankPassages(
   read: readonly ReadPassage[],
   places: readonly ScoredPlace[],
 ): RankedPassage[] {
-  const scored = new Map(places.map((place) => [keyOf(place.candidate?.id ?? null, place), place]));
+  const scored = new Map(places.map((place) => [keyOf({ id: place.candidate?.id ?? '', ...place }), place]));
   const telling = query.terms.filter(({ isStopWord }) => !isStopWord).map(({ position }) => position);
-  const isQuestion = new Set(telling).size >= WORDS_OF_A_QUESTION || IS_QUESTION.test(query.text);
+  const isQuestion = new Set(telling).size >= WORDS_OF_A_QUESTION || ASKS.test(query.text);
   return read
     .flatMap((passage) => {
-      const place = scored.get(keyOf(passage.id, passage)) ?? scored.get(keyOf(null, passage));
+      const place = scored.get(keyOf(passage));
       return place === undefined ? [] : [rank(query, passage, place)];
     })
     .filter(({ match }) => isQuestion || match !== 'neighbour')
     .toSorted(bestFirst);
 }
 
-function keyOf(id: string | null, { conversationId, place }: Pick<ScoredPlace, 'conversationId' | 'place'>): string {
-  return id ?? `${conversationId} ${place}`;
-}
-
-function rank({ terms, phrases }: RankedQuery, passage: ReadPassage, { score, candidate }: ScoredPlace): RankedPassage {
+function rank(query: RankedQuery, passage: ReadPassage, { score, candidate }: ScoredPlace): RankedPassage {
+  const { terms } = query;
   const matched = terms.filter((_, bit) => ((candidate?.mask ?? 0) & (1 << bit)) !== 0);
   const { speaker } = headingOf(passage.text);
   const isSaidByAsked = terms.some(({ word, isStopWord }) => !isStopWord && speaker.includes(word));
@@ -196,13 +177,13 @@ function rank({ terms, phrases }: RankedQuery, passage: ReadPassage, { score, ca
     asks,
     score:
       score * (asks ? QUESTION_FACTOR : 1) * (isSaidByAsked ? SPEAKER_FACTOR : 1) * (isOfOthers ? NAMELESS_FACTOR : 1),
-    match: matchOf(passage.text, { terms, phrases }, matched),
+    match: matchOf(passage.text, query, matched),
   };
 }
 
 function matchOf(
   text: string,
-  { terms, phrases }: Pick<RankedQuery, 'terms' | 'phrases'>,
+  { terms, phrases }: RankedQuery,
   matched: readonly WeightedTerm[],
 ): RankedPassage['match'] {
   if (matched.length === 0) return 'neighbour';
@@ -212,22 +193,20 @@ function matchOf(
   return matched.some(({ isSimilar }) => !isSimilar) ? 'words' : 'similar';
 }
 
+const EXACTNESS: readonly RankedPassage['match'][] = ['phrase', 'id'];
+
 /**
  * What has the query as it is goes first. Summaries come after originals: they repeat these, one generation after the other, and the
  * newest is in the view anyhow.
  */
 export function bestFirst(one: RankedPassage, other: RankedPassage): number {
   return (
-    exactness(other) - exactness(one) ||
+    EXACTNESS.indexOf(other.match) - EXACTNESS.indexOf(one.match) ||
     Number(isSummary(one)) - Number(isSummary(other)) ||
     other.score - one.score ||
     other.createdAt.getTime() - one.createdAt.getTime() ||
     Number(other.id) - Number(one.id)
   );
-}
-
-function exactness({ match }: RankedPassage): number {
-  return match === 'id' ? 2 : match === 'phrase' ? 1 : 0;
 }
 
 export function isSummary({ kind }: Pick<ReadPassage, 'kind'>): boolean {

@@ -13,6 +13,7 @@ export interface ReadPassage {
   readonly sequence: number | null;
   readonly toolName: string | null;
   readonly path: string | null;
+  /** Characters (UTF-16 code units) from the start of the whole text. */
   readonly offset: number;
   readonly text: string;
   readonly place: number | null;
@@ -52,7 +53,7 @@ export async function readPlaces(
   places: readonly ScoredPlace[],
   filter: RecallFilter,
 ): Promise<readonly ReadPassage[]> {
-  const ids = places.flatMap(({ candidate }) => (candidate === null ? [] : [candidate.id]));
+  const ids = places.flatMap(({ candidate }) => candidate?.id ?? []);
   const beside = places.filter(({ candidate }) => candidate === null);
   return sql<ReadPassage[]>`
     select ${passageColumns(sql)} from (
@@ -72,12 +73,17 @@ export async function readByIds(
   text: string,
   filter: RecallFilter,
 ): Promise<readonly ReadPassage[]> {
-  const ids = [...new Set(Array.from(text.matchAll(UUID), ([id]) => id.toLowerCase()))].slice(0, MOST_IDS);
+  const ids = (text.match(UUID) ?? []).slice(0, MOST_IDS);
   if (ids.length === 0) return [];
   return sql<ReadPassage[]>`
     select distinct on (p.source_id) ${passageColumns(sql)}
     from passages p join conversations c on c.id = p.conversation_id
-    where p.source_id = any(${ids}::uuid[]) and c.tenant = ${scope.tenant} and c.agent = ${scope.agent}
-      ${scope.conversationId === null ? sql`` : sql`and c.id = ${scope.conversationId}`} ${isWanted(sql, filter)}
+    where p.source_id = any(${ids}::uuid[]) and ${isOfScope(sql, scope)} ${isWanted(sql, filter)}
     order by p.source_id, p.character_offset`;
+}
+
+/** Condition on `conversations c`. */
+export function isOfScope(sql: Queries, { tenant, agent, conversationId }: SearchedScope): Fragment {
+  const isSearched = conversationId === null ? sql`` : sql`and c.id = ${conversationId}`;
+  return sql`c.tenant = ${tenant} and c.agent = ${agent} ${isSearched}`;
 }

@@ -1,9 +1,40 @@
+import { createHash } from 'node:crypto';
 import type { RecallFilter } from '../../tools/tool.ts';
 import type { Fragment, Queries } from '../database/database.ts';
-import { agentMark, conversationMark, languageMark } from './passage-terms.ts';
-import type { AgentOfTenant } from './passage-terms.ts';
 import { FALLBACK_LANGUAGE, LANGUAGES } from './stems.ts';
 import type { Language } from './stems.ts';
+
+export interface AgentOfTenant {
+  readonly tenant: string;
+  readonly agent: string;
+}
+
+/**
+ * Terms that are no words begin with `@`, which no word does. All but dates (`@2026-03-05`) begin with one of these. A word of the path
+ * of the file that a passage is of counts beside words of the text, and finds nothing by itself.
+ */
+export const MARKS = { agent: '@a', conversation: '@c', kind: '@k', language: '@l', path: '@p' } as const;
+
+/** Stands in all passages of an agent: its frequency is how many the agent has. */
+export function agentMark({ tenant, agent }: AgentOfTenant): string {
+  const hash = createHash('sha256').update(JSON.stringify([tenant, agent]));
+  return `${MARKS.agent}${hash.digest('base64url').slice(0, 12)}`;
+}
+
+/** A lexeme as tsvector and tsquery understand it, whatever characters it has. */
+export function quoteTerm(term: string): string {
+  const isPlain = !term.includes("'") && !term.includes('\\');
+  return isPlain ? `'${term}'` : `'${term.replaceAll(/['\\]/gu, String.raw`$&$&`)}'`;
+}
+
+export function anyOf(terms: readonly string[]): string {
+  return `(${terms.map(quoteTerm).join(' | ')})`;
+}
+
+/** Pattern of LIKE for what has the text in it. */
+export function likePart(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/gu, String.raw`\$&`)}%`;
+}
 
 export interface SearchedScope extends AgentOfTenant {
   /** `null`: all conversations of the agent. */
@@ -18,18 +49,17 @@ export interface SearchedScope extends AgentOfTenant {
 /** `null`: nothing of it is indexed. */
 export async function openScope(
   sql: Queries,
-  { tenant, agent, conversationId }: AgentOfTenant & { readonly conversationId: string | null },
+  of: AgentOfTenant & { readonly conversationId: string | null },
 ): Promise<SearchedScope | null> {
-  const ofAgent = agentMark({ tenant, agent });
-  const mark = conversationId === null ? ofAgent : conversationMark(conversationId);
-  const counts = await frequenciesOf(sql, { tenant, agent }, [ofAgent, mark, ...LANGUAGES.map(languageMark)]);
-  const passages = counts.get(mark) ?? 0;
-  if (passages === 0) return null;
-  const languages = LANGUAGES.filter((language) => counts.has(languageMark(language)));
+  const ofAgent = agentMark(of);
+  const mark = of.conversationId === null ? ofAgent : `${MARKS.conversation}${of.conversationId}`;
+  const ofLanguage = (language: Language): string => `${MARKS.language}${language}`;
+  const counts = await frequenciesOf(sql, of, [ofAgent, mark, ...LANGUAGES.map(ofLanguage)]);
+  const passages = counts.get(mark);
+  if (passages === undefined) return null;
+  const languages = LANGUAGES.filter((language) => counts.has(ofLanguage(language)));
   return {
-    conversationId,
-    tenant,
-    agent,
+    ...of,
     mark,
     passages,
     ofAgent: counts.get(ofAgent) ?? passages,

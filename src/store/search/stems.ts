@@ -33,12 +33,9 @@ const SCRIPTS: readonly [RegExp, Language][] = [
 
 export const LANGUAGES: readonly Language[] = [...Object.keys(FUNCTION_WORDS), ...SCRIPTS.map(([, name]) => name)];
 
-const LANGUAGES_OF_WORDS = new Map<string, Language[]>();
-for (const [language, words] of Object.entries(FUNCTION_WORDS)) {
-  for (const word of words.split(' ')) {
-    LANGUAGES_OF_WORDS.set(word, [...(LANGUAGES_OF_WORDS.get(word) ?? []), language]);
-  }
-}
+const WORDS_OF_LANGUAGES = Object.entries(FUNCTION_WORDS).map(
+  ([language, words]) => [language, new Set(words.split(' '))] as const,
+);
 /** The beginning of a text shows its language. Characters. */
 const EXAMINED = 1_000;
 /** Fewer function words than this prove no other language: "die" and "men" are English too. */
@@ -48,58 +45,50 @@ export function languageOf(text: string): Language {
   const beginning = text.slice(0, EXAMINED);
   const script = SCRIPTS.find(([pattern]) => pattern.test(beginning));
   if (script !== undefined) return script[1];
-  const found = new Map<Language, string[]>();
-  for (const [word] of beginning.toLowerCase().matchAll(/\p{L}+/gu)) {
-    for (const language of LANGUAGES_OF_WORDS.get(word) ?? []) {
-      found.set(language, [...(found.get(language) ?? []), word]);
-    }
-  }
-  let best = FALLBACK_LANGUAGE;
-  let most = Math.max(FEWEST_WORDS - 1, found.get(FALLBACK_LANGUAGE)?.length ?? 0);
-  for (const [language, words] of found) {
-    // "No, no, no!" is not Spanish.
-    if (words.length > most && new Set(words).size > 1) [best, most] = [language, words.length];
+  const said = beginning.toLowerCase().match(/\p{L}+/gu) ?? [];
+  let [best, most] = [FALLBACK_LANGUAGE, 0];
+  for (const [language, words] of WORDS_OF_LANGUAGES) {
+    const found = said.filter((word) => words.has(word));
+    // English comes first. "No, no, no!" is not Spanish.
+    if (found.length > most && new Set(found).size > 1) [best, most] = [language, found.length];
+    most = Math.max(most, FEWEST_WORDS - 1);
   }
   return best;
 }
 
-export interface Stem {
-  /** The stem without accents, as the index holds it. */
-  readonly term: string;
-  readonly isStopWord: boolean;
-}
+type StemmedWord = Pick<Word, 'text' | 'isPlain'>;
 
-/** Words of a language kept per process; a natural language uses some 50,000. */
-const KEPT_WORDS = 100_000;
+/** The stem of a word in a language that was asked for; without accents, as the index holds it. */
+export type StemOf = (language: Language, word: StemmedWord) => { readonly term: string; readonly isStopWord: boolean };
 
-const known = new Map<Language, Map<string, Stem>>();
+/** Words kept per process; a natural language uses some 50,000. */
+const KEPT_WORDS = 200_000;
 
-/** Stems by word, asked from Postgres's dictionaries once per process. Stop words keep their own form. */
+/** By language and word, with a space between. */
+let kept = new Map<string, ReturnType<StemOf>>();
+
+/** Stems of words in their languages, asked from Postgres's dictionaries once per process. Stop words keep their own form. */
 export async function stemsOf(
   sql: Queries,
-  language: Language,
-  words: Iterable<Pick<Word, 'text' | 'isPlain'>>,
-): Promise<ReadonlyMap<string, Stem>> {
-  const stems = new Map<string, Stem>();
+  texts: readonly (readonly [Language, readonly StemmedWord[]])[],
+): Promise<StemOf> {
+  if (kept.size > KEPT_WORDS) kept = new Map();
+  const known = kept;
   const asked = new Set<string>();
-  const ofLanguage = known.get(language) ?? new Map<string, Stem>();
-  known.set(language, ofLanguage);
-  for (const { text, isPlain } of words) {
-    if (stems.has(text)) continue;
-    const stem = isPlain ? ofLanguage.get(text) : { term: foldAccents(text), isStopWord: false };
-    if (stem === undefined) asked.add(text);
-    else stems.set(text, stem);
+  for (const [language, words] of texts) {
+    for (const { text, isPlain } of words)
+      if (isPlain && !known.has(`${language} ${text}`)) asked.add(`${language} ${text}`);
   }
-  if (asked.size === 0) return stems;
-  const rows = await sql<{ word: string; stem: string[] | null }[]>`
-    select word, ts_lexize(${`${language}_stem`}::regdictionary, word) as stem from unnest(${[...asked]}::text[]) as word`;
-  if (ofLanguage.size > KEPT_WORDS) ofLanguage.clear();
-  for (const { word, stem } of rows) {
-    const found: Stem = { term: foldAccents(stem?.[0] ?? word), isStopWord: stem?.length === 0 };
-    ofLanguage.set(word, found);
-    stems.set(word, found);
+  if (asked.size > 0) {
+    const rows = await sql<{ key: string; word: string; stem: string[] | null }[]>`
+      select a.key, w.word, ts_lexize((split_part(a.key, ' ', 1) || '_stem')::regdictionary, w.word) as stem
+      from unnest(${[...asked]}::text[]) as a (key) cross join lateral (select split_part(a.key, ' ', 2) as word) w`;
+    for (const { key, word, stem } of rows) {
+      known.set(key, { term: foldAccents(stem?.[0] ?? word), isStopWord: stem?.length === 0 });
+    }
   }
-  return stems;
+  return (language, { text, isPlain }) =>
+    (isPlain ? known.get(`${language} ${text}`) : undefined) ?? { term: foldAccents(text), isStopWord: false };
 }
 
 /**
@@ -129,19 +118,11 @@ for (const line of IRREGULAR.replaceAll('\n', '').split('|')) {
   for (const form of forms) FORMS.set(form, [...(FORMS.get(form) ?? []), ...forms.filter((other) => other !== form)]);
 }
 /** "goes" and "meeting" are asked for as often as "go" and "meet". */
-const ENDINGS = /(?:(?<doubled>[bdgmnprt])\k<doubled>)?(?:ing|es|s)$/u;
+const ENDINGS = /(?:([bdgmnprt])\1)?(?:ing|es|s)$/u;
 
 /** Other forms of an English word, in lower case; none for most words. */
 export function irregularFormsOf(word: string): readonly string[] {
-  const known = FORMS.get(word);
-  if (known !== undefined) return known;
-  const base = baseOf(word);
-  return base === undefined ? [] : [base, ...(FORMS.get(base) ?? [])];
-}
-
-function baseOf(word: string): string | undefined {
-  const found = ENDINGS.exec(word);
-  if (found === null || found.index === 0) return undefined;
-  const stem = word.slice(0, found.index) + (found.groups?.['doubled'] ?? '');
-  return [stem, `${stem}e`].find((base) => FORMS.has(base));
+  const stem = word.replace(ENDINGS, '$1');
+  const base = [word, ...(stem === word ? [] : [stem, `${stem}e`])].find((form) => FORMS.has(form));
+  return base === undefined ? [] : [base, ...(FORMS.get(base) ?? [])].filter((form) => form !== word);
 }

@@ -2,9 +2,8 @@ import { inFullWidth, isUnspaced, pairsOf, stretchesOf } from '../../context/log
 import { wholeCharacters } from '../../tools/files/text.ts';
 
 /**
- * Words of a text for the search index and for queries, by the same rules, so that they meet.
- * Postgres's own parser keeps `src/store/errors.ts` as one word and finds none in Chinese; here
- * identifiers also count by their parts, and scripts without spaces by pairs of characters.
+ * Postgres's own parser keeps `src/store/errors.ts` as one word and finds none in Chinese; here identifiers also count by their parts,
+ * and scripts without spaces by pairs of characters.
  */
 export interface Word {
   /** Lower case; accents are kept, because dictionaries need them. */
@@ -23,7 +22,7 @@ const EMOJI = /^(?:\p{Extended_Pictographic}|\p{Regional_Indicator}{2})$/u;
 const WORD =
   /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*(?:[.\-/:@][\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*)*|\p{Extended_Pictographic}|\p{Regional_Indicator}{2}/gu;
 /** What stands behind an apostrophe in English is no word: possessives and shortened verbs. */
-const CLITIC = /(?<=[\p{L}\p{M}])['’](?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
+const CLITIC = /['’](?<=[\p{L}\p{M}]['’])(?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/giu;
 /** Most words: English ones, without parts. */
 const SIMPLE = /^[A-Za-z]?[a-z]*$/;
 const ASCII = /^[\0-\x7f]*$/;
@@ -43,7 +42,7 @@ const PLAIN = /^[\p{L}\p{M}]+$/u;
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let position = 0;
-  for (const [piece] of withoutClitics(composed(text)).matchAll(WORD)) {
+  for (const [piece] of composed(text).replaceAll(CLITIC, '').matchAll(WORD)) {
     const isSimple = SIMPLE.test(piece);
     if (isSimple || EMOJI.test(piece)) {
       position += 1;
@@ -76,20 +75,13 @@ function composed(text: string): string {
   return DECOMPOSED.test(full) ? full.normalize('NFC') : full;
 }
 
-function withoutClitics(text: string): string {
-  return /['’]/u.test(text) ? text.replaceAll(CLITIC, '') : text;
-}
-
 function withParts(word: string): string[] {
   if (PLAIN.test(word) && !/\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u.test(word)) return [word];
-  const found = new Set([word]);
   const parts = word.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  if (parts.length > 1) parts.forEach((part) => found.add(part));
-  for (const part of parts) {
-    const pieces = [...part.matchAll(IDENTIFIER_PARTS)].map(([piece]) => piece);
-    if (pieces.length > 1) pieces.forEach((piece) => found.add(piece));
-  }
-  return [...found];
+  const several = [parts, ...parts.map((part) => part.match(IDENTIFIER_PARTS) ?? [])].filter(
+    ({ length }) => length > 1,
+  );
+  return [...new Set([word, ...several.flat()])];
 }
 
 /** Accents off, of a word in lower case: `café` and `cafe` are one term, and so are `łódź` and `lodz`. */

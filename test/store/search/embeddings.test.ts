@@ -7,7 +7,7 @@ import { deleteConversation } from '../../../src/store/conversations/delete-conv
 import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { findUnindexedConversations } from '../../../src/store/upkeep/upkeep.ts';
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
-import { conversationMark } from '../../../src/store/search/passage-terms.ts';
+import { MARKS } from '../../../src/store/search/scope.ts';
 import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
 import { modelKey } from '../../../src/store/search/find-by-meaning.ts';
 import type { TextEmbedder } from '../../../src/store/search/find-by-meaning.ts';
@@ -65,7 +65,7 @@ async function caughtUp(): Promise<void> {
 
 /** How many passages of a conversation a search takes it to have. */
 async function countedAs(conversationId: string, passages: number): Promise<void> {
-  await sql`update term_frequencies set passages = ${passages} where term = ${conversationMark(conversationId)}`;
+  await sql`update term_frequencies set passages = ${passages} where term = ${`${MARKS.conversation}${conversationId}`}`;
 }
 
 const vectors = async (conversationId: string): Promise<number> =>
