@@ -101,6 +101,20 @@ test('reasoning, text with its phase and tool calls are collected, deltas stream
   });
 });
 
+test('reasoning that came in pieces only goes back as the summary that it was', async () => {
+  const client = await clientOf([
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'on' },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, delta: 'e' },
+    done(0, { ...REASONING, summary: [] }),
+    done(1, MESSAGE),
+    completed(),
+  ]);
+  expect((await client.answer(REQUEST, listening())).content[0]).toMatchObject({
+    text: 'one',
+    signature: '{"id":"rs_1","summary":["one"]}',
+  });
+});
+
 test('a server that gives its output in the last event only is read too', async () => {
   const client = await clientOf([completed({ output: [MESSAGE] })]);
   expect((await client.answer(REQUEST, listening())).content).toContainEqual({ type: 'text', text: 'Hello' });

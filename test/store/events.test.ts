@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/store/database/database.ts';
-import { EVENTS_CHANNEL, listEvents, recordEvent } from '../../src/store/log/events.ts';
+import { EVENTS_CHANNEL, listEvents, listNewestEvents, recordEvent } from '../../src/store/log/events.ts';
 import { notifyWatchersSoon } from '../../src/store/log/event-writer.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -33,12 +33,14 @@ describe('events', () => {
     expect(events.every(({ turnId }) => turnId === turn.turnId)).toBe(true);
   });
 
-  it('are read in pages after a number', async () => {
+  it('are read in pages after a number, and the newest before one', async () => {
     const turn = await startTurn(sql);
     await step(sql, turn, 1);
     const all = await listEvents(sql, turn);
     const { conversationId } = turn;
     expect(await listEvents(sql, { conversationId, after: 2, limit: 2 })).toEqual(all.slice(2, 4));
+    expect(await listNewestEvents(sql, { conversationId, limit: 2 })).toEqual(all.slice(-2));
+    expect(await listNewestEvents(sql, { conversationId, before: 3, limit: 1 })).toEqual(all.slice(1, 2));
     expect(await listEvents(sql, { conversationId: newId() })).toEqual([]);
     expect(await listEvents(sql, { conversationId: 'x' })).toEqual([]);
   });
