@@ -74,7 +74,7 @@ describe('calibrate', () => {
         errors.sort((left, right) => left - right);
         expect(errors[Math.floor(errors.length / 2)]).toBeLessThan(0.15);
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     );
   });
 

@@ -63,7 +63,7 @@ interface Played {
   readonly exhausted: number;
 }
 
-const RUNS = 20;
+const RUNS = 8;
 
 /** For the smallest conversation that fails. Milliseconds. */
 const SEARCH_LIMIT = 10_000;

@@ -88,7 +88,7 @@ describe('extractiveSummary', () => {
         expect(estimateTokens(measureText(text), NO_CALIBRATION)).toBeLessThanOrEqual(maximumTokens + 10);
         for (const { title } of DEFAULT_POLICY.summary.sections) expect(text).toContain(`## ${title}`);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 });

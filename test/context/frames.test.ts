@@ -152,7 +152,7 @@ describe('R29 text of others in a frame', () => {
       fc.asyncProperty(foreignText, async (foreign) => {
         expect(marksIn(await write(foreign))).toEqual(ours);
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 

@@ -192,7 +192,7 @@ describe('every operation', () => {
           expect(rawTokens(shown)).toBeLessThanOrEqual(rawTokens(entry.measurements));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -7,7 +7,7 @@ import { testEachPass, tokensOf } from '../chained.ts';
 import { expectAnswersKept, expectPaired, measuredFromText } from '../view-checks.ts';
 
 /** Random conversations per preset. */
-const RUNS = 12;
+const RUNS = 6;
 
 /** Characters of a message that every preset keeps whole in the smallest of the windows. */
 const LONG = 1_500;
@@ -132,7 +132,7 @@ describe.each(BUILT_IN_PRESETS.map((policy) => [policy.name, policy] as const))(
   if (policy.name === 'default') {
     test('five compactions are reached often enough to mean something', () => {
       const { passes, exhausted } = playAll();
-      expect(passes.filter((count) => count >= 5).length).toBeGreaterThan(3);
+      expect(passes.filter((count) => count >= 5).length).toBeGreaterThan(1);
       expect(exhausted).toBe(0);
     });
   }
