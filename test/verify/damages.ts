@@ -214,4 +214,8 @@ export const DAMAGES: readonly (readonly [string, (sql: Database) => Promise<unk
     (sql) => sql`
     update entries set content = '[{"type":"text","text":"Say The fourth turn is done."}]' where kind = 'user' and sequence > 3`,
   ],
+  [
+    'view_rebuilds',
+    (sql) => sql`update entries set content = '[{"type":"tool_call","id":7,"arguments":{}}]' where kind = 'assistant'`,
+  ],
 ];

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '@temporalio/client';
+import { projectView } from '../../src/context/view/project-view.ts';
 import type { Database } from '../../src/store/database/database.ts';
+import { listEntries } from '../../src/store/log/entries.ts';
+import { readCurrentProjectionSource } from '../../src/store/log/view.ts';
 import type { Breach } from '../../src/verify/invariant.ts';
 import { verifyTemporal } from '../../src/verify/temporal-invariants.ts';
 import type { TemporalChecks } from '../../src/verify/temporal-invariants.ts';
@@ -97,6 +100,19 @@ describe('a damage is found by the invariant that forbids it', () => {
     const breaches = await seenAfter(damage, async (sql) => invariant?.find(sql, { conversationId: null, limit: 1 }));
     expect(breaches).toHaveLength(1);
   });
+});
+
+test('a damaged entry is shown as that, and the view of the others can be read', async () => {
+  const damage = (sql: Database) =>
+    sql`update entries set content = '[{"type":"tool_call","id":7,"arguments":{}}]' where kind = 'assistant'`;
+  const shown = await seenAfter(damage, async (sql) => {
+    const source = await readCurrentProjectionSource(sql, conversationId);
+    const entries = await listEntries(sql, { conversationId, kinds: ['assistant'], limit: 1 });
+    return { entries, messages: source === null ? [] : projectView(source.input).messages };
+  });
+  const told = [{ type: 'text', text: '(This entry is damaged and cannot be read.)' }];
+  expect(shown?.entries).toMatchObject([{ content: told }]);
+  expect(shown?.messages).toContainEqual(expect.objectContaining({ role: 'assistant', content: told }));
 });
 
 describe('Temporal', () => {

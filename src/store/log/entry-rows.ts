@@ -1,4 +1,4 @@
-import type { ContentPart } from '../../context/log/content.ts';
+import { contentProblem, type ContentPart } from '../../context/log/content.ts';
 import type { Entry, EntryKind, EntryOutline, NoteSlot } from '../../context/log/entry.ts';
 import { parseMeasurements } from './measurement-columns.ts';
 import type { Queries } from '../database/database.ts';
@@ -77,10 +77,13 @@ export function toOutline(row: OutlineColumns): EntryOutline {
   }
 }
 
+/** Shown for a row whose content was damaged, so that its conversation goes on; `verify` names it (`view_rebuilds`). */
+const DAMAGED: readonly ContentPart[] = [{ type: 'text', text: '(This entry is damaged and cannot be read.)' }];
+
 export function toEntry(row: EntryColumns): Entry {
   return {
     ...toOutline(row),
-    content: row.content,
+    content: contentProblem(row.content) === null ? row.content : DAMAGED,
     ...(row.originalId !== null && {
       original: {
         contentId: row.originalId,
