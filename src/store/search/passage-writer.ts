@@ -126,16 +126,8 @@ export async function writePassages(
       const place = source.isTalk ? next : null;
       if (place !== null) next += 1;
       const vector = Array.from(terms, quoteTerm).join(' ');
-      return {
-        ...source,
-        text,
-        offset,
-        saidAt,
-        vector,
-        place,
-        length: words.at(-1)?.position ?? 0,
-        asks: ASKS.test(text),
-      };
+      const length = words.at(-1)?.position ?? 0;
+      return Object.assign({}, source, { text, offset, saidAt, vector, place, length, asks: ASKS.test(text) });
     });
     await sql`
       insert into passages (conversation_id, source_id, kind, sequence, tool_name, path, character_offset, text, terms,
