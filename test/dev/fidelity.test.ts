@@ -12,7 +12,7 @@ describe('what is known after compactions', () => {
     try {
       const figures = await measureFidelityOfPresets(sql, {
         seed: 1,
-        steps: 60,
+        steps: 40,
         policies: [preset('default'), preset('opencode')],
         passes: [1],
         simulatorUrl: simulator.url,

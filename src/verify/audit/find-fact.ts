@@ -17,7 +17,7 @@ export function searchedText(text: string, reworded: boolean): SearchedText {
 
 /** Whether the text says the fact: as it is, between borders of words; sentences also by most of their words on one line. */
 export function saysFact({ text, lines }: SearchedText, fact: Pick<Fact, 'kind' | 'text'>): boolean {
-  if (standsIn(text, fact.text)) return true;
+  if (standsIn(text, fact)) return true;
   if (fact.kind !== 'requirement' && fact.kind !== 'error') return false;
   const words = [...new Set(wordsOf(fact.text))];
   if (words.length < 3) return false;
@@ -25,10 +25,11 @@ export function saysFact({ text, lines }: SearchedText, fact: Pick<Fact, 'kind' 
   return lines().some((line) => line.size >= needed && words.filter((word) => line.has(word)).length >= needed);
 }
 
-function standsIn(text: string, wanted: string): boolean {
+function standsIn(text: string, { kind, text: wanted }: Pick<Fact, 'kind' | 'text'>): boolean {
+  const joined = kind === 'number' ? NUMBER_GOES_ON : WORD_GOES_ON;
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + 1)) {
     const before = isEscape(text, at - 2) ? undefined : text[at - 1];
-    if (!isWord(before, wanted[0]) && !isWord(text[at + wanted.length], wanted.at(-1))) return true;
+    if (!goesOn(before, wanted[0], joined) && !goesOn(text[at + wanted.length], wanted.at(-1), joined)) return true;
   }
   return false;
 }
@@ -38,10 +39,13 @@ function isEscape(text: string, at: number): boolean {
   return at >= 0 && /^\\[nrt]$/.test(text.slice(at, at + 2));
 }
 
+const WORD_GOES_ON = /\w/;
+/** Ids, which stand in every view, have groups of four digits between hyphens. */
+const NUMBER_GOES_ON = /[\w-]/;
+
 /** Whether the character beside the border goes on with the word that the fact begins or ends with. */
-function isWord(beside: string | undefined, edge: string | undefined): boolean {
-  const word = /\w/;
-  return beside !== undefined && edge !== undefined && word.test(beside) && word.test(edge);
+function goesOn(beside: string | undefined, edge: string | undefined, joined: RegExp): boolean {
+  return beside !== undefined && edge !== undefined && joined.test(beside) && WORD_GOES_ON.test(edge);
 }
 
 function wordsOf(text: string): string[] {

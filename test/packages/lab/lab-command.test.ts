@@ -21,8 +21,8 @@ let relay: HttpServer;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-lab-command-'));
-  file = await writeSession(directory, 'coding.jsonl', generateSession('coding', 3, 25));
-  short = await writeSession(directory, 'short.jsonl', generateSession('coding', 3, 10));
+  file = await writeSession(directory, 'coding.jsonl', generateSession('coding', 3, 18));
+  short = await writeSession(directory, 'short.jsonl', generateSession('coding', 3, 4));
   simulator = await startSimulator();
   relay = await startHttpServer((request, response) => {
     void fetch(`${simulator.url}${request.path}`, {

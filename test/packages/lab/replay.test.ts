@@ -6,6 +6,9 @@ import { PRESETS } from '../../../src/config/presets.ts';
 import { generateSession } from '../../../dev/bench/generated/generate-session.ts';
 import { fixture } from '../../import/read-fixture.ts';
 import type { LabResult } from '../../../packages/lab/src/run-lab.ts';
+import { poolFacts, sampleFacts } from '../../../packages/lab/src/facts/fact-pool.ts';
+import { loadSessions } from '../../../packages/lab/src/session/lab-session.ts';
+import { saysFact, searchedText } from '../../../src/verify/audit/find-fact.ts';
 import { preset, useLab, writeSession } from './lab-harness.ts';
 
 const { replay } = useLab();
@@ -15,17 +18,19 @@ let coding: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-replay-'));
-  coding = await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 36));
+  coding = await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 18));
 });
 
 afterAll(() => rm(directory, { recursive: true }));
 
+/** Of which that session fills several. */
+const WINDOW = 16_000;
 const prices = 'anthropic/claude-sonnet-5-5';
 let replayed: Promise<LabResult> | undefined;
 
 /** The session under every preset, replayed once for all tests that look at it; the first of them is `default`. */
 const everyPreset = (): Promise<LabResult> =>
-  (replayed ??= replay(coding, { policies: Object.values(PRESETS), prices }));
+  (replayed ??= replay(coding, { windows: [WINDOW], policies: Object.values(PRESETS), prices }));
 
 describe('a replay under every preset', () => {
   test('compacts without orphans or overflows, and says where each fact is', async () => {
@@ -33,7 +38,7 @@ describe('a replay under every preset', () => {
     expect(presets.map(({ name }) => name)).toEqual(Object.keys(PRESETS));
     for (const figures of presets) {
       const { tail, userMessages, summary, ledger } = figures.factsWhere;
-      expect(figures, figures.name).toMatchObject({ window: 32_000, orphans: 0, overflows: 0, exhausted: 0 });
+      expect(figures, figures.name).toMatchObject({ window: WINDOW, orphans: 0, overflows: 0, exhausted: 0 });
       expect(figures.passes, figures.name).toBeGreaterThan(0);
       expect(figures.maxFill, figures.name).toBeLessThanOrEqual(1);
       expect(tail + userMessages + summary + ledger).toBe(figures.factsInView);
@@ -43,17 +48,33 @@ describe('a replay under every preset', () => {
       for (const pass of passes) expect(pass.tokensAfter).toBeLessThan(pass.tokensBefore);
   });
 
-  test('is the same each time, and another seed asks for other facts', async () => {
+  test('is the same each time', async () => {
     const first = await everyPreset();
-    const [again, other] = [await replay(coding, { prices }), await replay(coding, { prices, seed: 2 })];
+    const again = await replay(coding, { windows: [WINDOW], prices });
     const [figures, same] = [first.presets[0], again.presets[0]];
     for (const name of ['passes', 'facts', 'factsWhere', 'factsByRecall', 'userMessages', 'summaryCalls'] as const)
       expect(same?.[name], name).toEqual(figures?.[name]);
     // Ids stand in a request and are new ones, so their digits weigh differently.
     expect(Math.abs((same?.tokensSent ?? 0) / (figures?.tokensSent ?? 0) - 1)).toBeLessThan(0.002);
-    expect(other.presets[0]?.passes).toBe(first.presets[0]?.passes);
-    expect(other.presets[0]?.factsWhere).not.toEqual(first.presets[0]?.factsWhere);
   });
+});
+
+test('a seed asks for the same facts each time, and another one for others', async () => {
+  const loaded = await loadSessions(coding);
+  const asked = (seed: number) =>
+    loaded.sessions.flatMap((session) =>
+      sampleFacts(poolFacts(session, seed), () => true, 100).map(({ text }) => text),
+    );
+  expect(asked(1)).toEqual(asked(1));
+  expect(asked(2)).toHaveLength(asked(1).length);
+  expect(asked(2)).not.toEqual(asked(1));
+  loaded.close();
+});
+
+test('digits in an id say no number', () => {
+  const isSaid = (text: string) => saysFact(searchedText(text, true), { kind: 'number', text: '7976' });
+  expect(isSaid('read_file a.txt: 400 characters (01a20100-b17a-7976-a866-dfbb98d8ee7b)')).toBe(false);
+  expect(isSaid('a.txt has (7976) lines')).toBe(true);
 });
 
 test('emptied summaries say less, and without recall nothing comes back', async () => {
@@ -81,7 +102,7 @@ test('a pass that lasts for a turn counts no more in the next one: the view is w
   ];
   const file = await writeSession(directory, 'turns.jsonl', [
     { role: 'user', content: 'Read the letters.' },
-    ...Array.from({ length: 18 }, (_, index) => step(index)).flat(),
+    ...Array.from({ length: 9 }, (_, index) => step(index)).flat(),
     { role: 'assistant', content: 'All are read.' },
     { role: 'user', content: 'Now the next ones.' },
     { role: 'assistant', content: 'Ready.' },
@@ -89,14 +110,14 @@ test('a pass that lasts for a turn counts no more in the next one: the view is w
     { role: 'assistant', content: 'You are welcome.' },
   ]);
   const lasting = { ...preset('wolffish'), name: 'lasting', lasts: 'conversation' as const };
-  const { replays, presets } = await replay(file, { policies: [preset('wolffish'), lasting] });
+  const { replays, presets } = await replay(file, { windows: [WINDOW], policies: [preset('wolffish'), lasting] });
   for (const figures of presets) expect(figures.facts, figures.name).toBeGreaterThan(0);
   const [ofTurn, ofConversation] = replays.map(({ passes, steps }) => ({
     before: passes.map(({ step: at }) => at),
     newest: steps.at(-1)?.view.total ?? 0,
   }));
   // The first call of each later turn finds all letters again and shortens them once more.
-  expect(ofTurn?.before).toEqual([...(ofConversation?.before ?? []), 19, 20]);
+  expect(ofTurn?.before).toEqual([...(ofConversation?.before ?? []), 10, 11]);
 });
 
 test('a window that holds the session costs no pass, and all but the new part of each request is cached', async () => {
@@ -150,12 +171,12 @@ describe('facts that are asked for', () => {
   const last = { role: 'assistant', content: 'All are read.' };
   const asked = async (name: string, messages: readonly unknown[]) => {
     const file = await writeSession(directory, 'asked.jsonl', messages);
-    const { replays } = await replay(file, { policies: [preset(name)], facts: 100_000 });
+    const { replays } = await replay(file, { windows: [WINDOW], policies: [preset(name)], facts: 100_000 });
     return { passes: replays[0]?.passes ?? [], survival: replays[0]?.survival };
   };
 
   test('are those that stood in the log at the pass: what comes later changes nothing of it', async () => {
-    const whole = await asked('default', [first, ...letters(10, 30), last]);
+    const whole = await asked('default', [first, ...letters(10, 15), last]);
     const step = whole.passes[0]?.step ?? 0;
     const cut = await asked('default', [first, ...letters(10, step), last]);
     expect(cut.passes[0]).toMatchObject({ step, factsInView: whole.passes[0]?.factsInView });
@@ -166,7 +187,7 @@ describe('facts that are asked for', () => {
   });
 
   test('at the end of a turn are those of that turn and before, where a pass lasts for a turn', async () => {
-    const turn = [first, ...letters(10, 18), last];
+    const turn = [first, ...letters(10, 9), last];
     const alone = await asked('wolffish', turn);
     const next = {
       role: 'user',
@@ -181,8 +202,8 @@ describe('facts that are asked for', () => {
     const named = { role: 'user', content: 'Read all of the letters. FIRST_KEY_ONE and FIRST_KEY_TWO are 4471 pages.' };
     const plain = { role: 'user', content: 'Read all of the letters. First key one and first key two are some pages.' };
     const [withFacts, without] = [
-      await asked('cowork', [named, ...letters(10, 22), last]),
-      await asked('cowork', [plain, ...letters(10, 22), last]),
+      await asked('cowork', [named, ...letters(10, 11), last]),
+      await asked('cowork', [plain, ...letters(10, 11), last]),
     ];
     expect(withFacts.passes.length).toBeGreaterThan(0);
     expect(without.passes.length).toBe(withFacts.passes.length);
@@ -192,19 +213,19 @@ describe('facts that are asked for', () => {
 });
 
 test('an overflow from which a forced pass recovers counts, and the refused request is the fullest', async () => {
-  const policy = { ...preset('default'), name: 'hopeful', window: 48_000 };
-  const { presets, replays } = await replay(coding, { policies: [policy] });
+  const policy = { ...preset('default'), name: 'hopeful', window: WINDOW * 1.5 };
+  const { presets, replays } = await replay(coding, { windows: [WINDOW], policies: [policy] });
   const [figures] = presets;
   const steps = replays[0]?.steps ?? [];
-  const recovered = steps.filter((step) => step.refused !== null && step.view.total <= 32_000);
+  const recovered = steps.filter((step) => step.refused !== null && step.view.total <= WINDOW);
   expect(recovered.length).toBeGreaterThan(0);
   expect(replays[0]?.passes.filter(({ reason }) => reason === 'overflow').length).toBeGreaterThanOrEqual(
     recovered.length,
   );
   expect(figures?.overflows).toBe(steps.filter(({ refused }) => refused !== null).length);
   const refused = Math.max(...steps.map((step) => step.refused ?? 0));
-  expect(refused).toBeGreaterThan(32_000);
-  expect(figures?.maxFill).toBeCloseTo(refused / 32_000, 10);
+  expect(refused).toBeGreaterThan(WINDOW);
+  expect(figures?.maxFill).toBeCloseTo(refused / WINDOW, 10);
 });
 
 test('numbers that a worker would refuse are named, not run', async () => {

@@ -27,7 +27,7 @@ let simulator: Awaited<ReturnType<typeof startSimulator>>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'holdfast-cache-'));
-  coding = await loadSessions(await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 24)));
+  coding = await loadSessions(await writeSession(directory, 'coding.jsonl', generateSession('coding', 7, 18)));
   simulator = await startSimulator();
 });
 
@@ -110,14 +110,18 @@ describe('the pieces of a request stand in the order of the view', () => {
 });
 
 test('a summary is asked behind the last request where a turn asks so, and has that from the cache', async () => {
-  const talk = Array.from({ length: 90 }, (_, index) => [
+  const talk = Array.from({ length: 45 }, (_, index) => [
     { role: 'user', content: `What stands in clause ${index}?` },
     { role: 'assistant', content: `Clause ${index} says this. ${`Party ${index} pays on day ${index}. `.repeat(45)}` },
   ]);
   const file = await writeSession(directory, 'shared.jsonl', talk.flat());
   const apart = { ...preset('default'), name: 'apart', summary: { ...preset('default').summary, sharesPrefix: null } };
   const policies = [preset('default'), apart];
-  const { replays, presets } = await replay(file, { policies, prices: 'anthropic/claude-sonnet-5-5' });
+  const { replays, presets } = await replay(file, {
+    windows: [16_000],
+    policies,
+    prices: 'anthropic/claude-sonnet-5-5',
+  });
   const [behind = [], transcripts = []] = replays.map(({ summaryCalls }) => summaryCalls);
   const shared = behind.filter(({ request }) => request === 'shared_prefix');
   expect(shared.length).toBeGreaterThan(0);
