@@ -72,8 +72,8 @@ export function openMcpConnection(server: McpServer): McpConnection {
           return answer;
         } catch (error) {
           if (signal.aborted) throw signal.reason;
-          // The server was started anew and does not know the session: it did nothing.
-          const isForgotten = error instanceof Error && 'code' in error && error.code === 404;
+          // The server was started anew and does not know the session: it did nothing. Many say so by 400 instead of 404.
+          const isForgotten = error instanceof Error && 'code' in error && (error.code === 404 || error.code === 400);
           if (isForgotten) dropped(used);
           if (!isForgotten || isRepeated) throw callFailure(server.name, error, ended);
         }
