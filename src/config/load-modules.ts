@@ -20,7 +20,12 @@ export async function loadModules(files: readonly string[]): Promise<ExportedPar
   const agents = new Set<DefinedAgent>();
   const tools = new Set<ToolDefinition>();
   for (const file of files) {
-    const exported = Object.values(await importModule(file)).flat();
+    const loaded: Readonly<Record<string, unknown>> = { ...(await importModule(file)) };
+    // A CommonJS module has all that it exports under this name.
+    const { default: whole } = loaded;
+    const exported = [loaded, typeof whole === 'object' ? whole : null]
+      .flatMap((each) => Object.values(each ?? {}))
+      .flat();
     if (!exported.some((each) => isAgent(each) || isTool(each)))
       throw unusable(file, 'exports no agent and no tool: export what `defineAgent` and `defineTool` return');
     for (const each of exported) {
@@ -32,27 +37,24 @@ export async function loadModules(files: readonly string[]): Promise<ExportedPar
 }
 
 async function importModule(file: string): Promise<object> {
-  const load = (): Promise<object> => import(pathToFileURL(file).href);
+  if (/\.[cm]?ts$/u.test(file) && !readsTypeScript()) await loadTsx(file);
   try {
-    return await load().catch((error: unknown) => {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION')) throw error;
-      registerTsx(file);
-      return load();
-    });
+    const loaded: object = await import(pathToFileURL(file).href);
+    return loaded;
   } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
     throw unusable(file, `cannot be run: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 
-/** Node before 22.18 does not read TypeScript by itself: the project's tsx does. */
-function registerTsx(file: string): void {
-  const require = createRequire(file);
+/** Node from 22.18 on does. Asked first: an import that failed fails again. */
+function readsTypeScript(): boolean {
+  return 'typescript' in process.features && process.features.typescript !== false;
+}
+
+/** The project's own, which registers itself. */
+async function loadTsx(file: string): Promise<void> {
   try {
-    for (const loader of ['tsx/cjs/api', 'tsx/esm/api']) {
-      const api: { readonly register: () => unknown } = require(loader);
-      api.register();
-    }
+    await import(pathToFileURL(createRequire(file).resolve('tsx')).href);
   } catch (error) {
     const what = `is TypeScript, which Node ${process.versions.node} reads with tsx only: npm install tsx`;
     throw unusable(file, what, { cause: error });

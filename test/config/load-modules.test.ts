@@ -32,6 +32,8 @@ export const tools = [convert];
   const found = await loadModules([tools, agents]);
   expect(found.tools.map(({ name }) => name)).toEqual(['convert']);
   expect(found.agents.map(({ name }) => name)).toEqual(['thermometer']);
+  const common = await moduleOf('tools.cjs', `exports.convert = ${TOOL};`);
+  expect((await loadModules([common])).tools).toHaveLength(1);
 });
 
 test.each([
