@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
+import { measureText } from '../../src/context/log/measure.ts';
 import { keptUserMessages } from '../../src/context/plan/cut-point.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { Conversation, prose } from './builders.ts';
@@ -67,6 +68,21 @@ test('R17 a forced pass takes the words of what the running turn was asked last,
   const alone = new Conversation({ limits });
   const only = alone.log.user(prose(3_000));
   expect(planOf(alone, { reason: 'overflow' }).operations.map(({ entryId }) => entryId)).toEqual([only.id]);
+});
+
+test('R17 beside a system prompt of half the window and results that fill the rest, what the user said stays whole', () => {
+  const conversation = new Conversation({ limits: { window: 32_000, maximumOutput: 8_192 } });
+  const fixed = measureText(prose(52_000));
+  const said = [conversation.log.user(`Review this: ${prose(7_000)}`)];
+  for (let step = 0; step < 4; step += 1) conversation.log.step([prose(2_000, step), prose(1_500, step)]);
+  said.push(conversation.log.user('Look at the tests too.'));
+  conversation.log.step(Array.from({ length: 16 }, (_, index) => prose(4_000, index)));
+  const plan = planOf(conversation, { fixed });
+  const shortened = new Set(plan.operations.map(({ entryId }) => entryId));
+  expect(plan.keptSequences).toEqual(said.map(({ sequence }) => sequence));
+  expect(said.filter(({ id }) => shortened.has(id))).toEqual([]);
+  expect(plan.operations.length).toBeGreaterThan(0);
+  expect(plan.tokensAfter).toBeLessThanOrEqual(plan.acceptedTokens);
 });
 
 test.each([0, 8_000, 16_000])(

@@ -3,7 +3,13 @@ import { clipArray, clipContent, clippableCharacters } from '../plan/clip.ts';
 import type { Entry, EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
 import { imagePatches, measureContent, measureText } from './measure.ts';
-import { addMeasurements, characterCount, NO_MEASUREMENTS, scaleMeasurements } from './measurements.ts';
+import {
+  addMeasurements,
+  characterCount,
+  NO_MEASUREMENTS,
+  scaleMeasurements,
+  sumMeasurements,
+} from './measurements.ts';
 import type { Measurements } from './measurements.ts';
 import { clearedResultText, clipLabel, strippedContentText, strippedMediaText } from '../view/notes.ts';
 import type { RecallOptions } from '../view/notes.ts';
@@ -87,63 +93,24 @@ function isLarger(changed: readonly ContentPart[], original: readonly ContentPar
  * @param placeholder the policy's own words for a cleared result. Default: a line that names result and way back
  */
 export function clearOperation(entry: EntryOutline, placeholder?: string): Operation {
-  if (placeholder !== undefined) {
-    return { entryId: entry.id, kind: 'clear', measurements: { ...measureText(placeholder), frames: 1 } };
-  }
-  if (entry.kind === 'note') return { entryId: entry.id, kind: 'clear', measurements: NO_MEASUREMENTS };
-  const toolName = entry.toolName ?? 'a tool';
-  const differing = { letters: toolName.length, counts: 1, frames: 1 };
-  return { entryId: entry.id, kind: 'clear', measurements: placeholderMeasurements(CLEARED_TEXT, entry, differing) };
+  const { id: entryId, kind, toolName = 'a tool', measurements } = entry;
+  if (kind === 'note') return { entryId, kind: 'clear', measurements: NO_MEASUREMENTS };
+  const text = placeholder ?? clearedResultText({ entryId, toolName, characters: characterCount(measurements) });
+  return { entryId, kind: 'clear', measurements: { ...measureText(text), frames: 1 } };
 }
 
 export function stripOperation(entry: EntryOutline): Operation {
   return { entryId: entry.id, kind: 'strip', measurements: withoutMedia(entry) };
 }
 
-function withoutMedia(entry: EntryOutline): Measurements {
-  const { measurements } = entry;
+const SOME_IMAGE: ImagePart = { type: 'image', mediaType: 'image/jpeg', data: '', width: 1_000, height: 1_000 };
+
+function withoutMedia({ id, measurements }: EntryOutline): Measurements {
   const media = measurements.images + (measurements.documentPages > 0 ? 1 : 0);
   if (media === 0) return measurements;
-  const marker = placeholderMeasurements(STRIPPED_TEXT, entry, { letters: 0, counts: 0 });
+  const marker = measureText(strippedMediaText(SOME_IMAGE, id));
   const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0, bytes: characterCount(measurements) };
   return addMeasurements(text, scaleMeasurements(marker, media));
-}
-
-function clipOverhead(entry: EntryOutline): Measurements {
-  const label = placeholderMeasurements(CLIP_LABEL, entry, { letters: 0, counts: 4 });
-  return scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0));
-}
-
-// The placeholders without what differs from entry to entry: planning may need one for each of
-// 50,000 entries, and measuring that many texts would take most of its time.
-const CLEARED_TEXT = measureText(clearedResultText({ entryId: '', toolName: '', characters: 0 }));
-const CLIP_LABEL = measureText(clipLabel({ entryId: '', total: 0, head: 0, tail: 0 }));
-const STRIPPED_TEXT = measureText(
-  strippedMediaText({ type: 'image', mediaType: 'image/jpeg', data: '', width: 1_000, height: 1_000 }, ''),
-);
-/** Characters of a count as it is written, at most: 999,999,999. */
-const COUNT_CHARACTERS = 11;
-
-/** The entry's id is a dense run; counts and names are added by their lengths. */
-function placeholderMeasurements(
-  template: Measurements,
-  entry: EntryOutline,
-  differing: { readonly letters: number; readonly counts: number; readonly frames?: number },
-): Measurements {
-  const symbols = differing.counts * COUNT_CHARACTERS;
-  return {
-    letters: template.letters + differing.letters,
-    symbols: template.symbols + symbols,
-    spaces: template.spaces,
-    whitespaceRuns: template.whitespaceRuns,
-    ideographs: 0,
-    dense: template.dense + entry.id.length,
-    bytes: template.bytes + differing.letters + symbols + entry.id.length,
-    images: 0,
-    imagePatches: 0,
-    documentPages: 0,
-    frames: differing.frames ?? 0,
-  };
 }
 
 /**
@@ -158,8 +125,9 @@ export function clipOperation(
 ): Operation {
   const shown = size.keepMedia === true ? entry.measurements : withoutMedia(entry);
   const { mostPatches = shown.imagePatches } = size;
-  const total = Math.max(1, characterCount(entry.measurements));
-  const share = Math.min(1, (size.head + size.tail) / total);
+  const total = characterCount(entry.measurements);
+  const share = Math.min(1, (size.head + size.tail) / Math.max(1, total));
+  const label = measureText(clipLabel({ ...size, entryId: entry.id, total }));
   const media = {
     ...NO_MEASUREMENTS,
     images: shown.images,
@@ -173,6 +141,7 @@ export function clipOperation(
     kind: 'clip',
     headCharacters: size.head,
     tailCharacters: size.tail,
-    measurements: addMeasurements(addMeasurements(text, media), clipOverhead(entry)),
+    // One in the text, and one in the arguments of each call.
+    measurements: sumMeasurements([text, media, scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0))]),
   };
 }

@@ -69,7 +69,9 @@ export function planCompaction(input: PlanInput): PlanResult {
 /** Tokens that a pass may leave. One that the user asks for in a small view aims low, but may leave what others may. */
 function acceptedTokens({ input, tokens }: PlanningState, goal: number): number {
   const { inputBudget, target } = input.budget;
-  const limit = Math.min(inputBudget, goal + TARGET_TOLERANCE * Math.min(inputBudget, tokens));
+  // Without a target the goal is the trigger, above which the next check would compact again.
+  const tolerance = input.policy.target === null ? 0 : TARGET_TOLERANCE;
+  const limit = Math.min(inputBudget, goal + tolerance * Math.min(inputBudget, tokens));
   return input.reason === 'manual' ? Math.max(limit, target) : limit;
 }
 
@@ -123,7 +125,7 @@ function planForm(
       return planOperations(state, form, (draft) => {
         reduce(state, draft, goal);
         const { olderUserMessages, kept } = state.arrangement;
-        shrinkToFit(state, draft, { positions: [...olderUserMessages, ...kept], goal });
+        shrinkToFit(state, draft, { positions: [...olderUserMessages, ...kept], ...goals });
       });
   }
 }

@@ -1,7 +1,7 @@
 import { measureContent } from '../log/measure.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, SummaryForm } from './plan.ts';
-import { draftedPlan, requiredGain, tokensOf, coveredAlready } from './planning-state.ts';
+import { draftedPlan, tokensOf, coveredAlready } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from './reduce.ts';
 import { shareOf, summaryParts, entriesRead } from './summary-parts.ts';
@@ -30,51 +30,26 @@ export function planSummary(
   form: SummaryForm,
   { goal, limit }: { readonly goal: number; readonly limit: number },
 ): DraftedPlan | null {
-  const wanted = { form, goal, rooms: wantedRooms(state, form), capped: cappedDraft(state) };
-  const wide = layOut(state, wanted.rooms, wanted.capped);
+  const { input } = state;
+  const wanted = wantedRooms(state, form);
+  const capped = cappedDraft(state);
+  const wide = layOut(state, wanted, capped);
   if (wide === null) return null;
-  const earlier = earlierTextTokens(state, form, wide);
-  const plan = planWithin(state, { ...wanted, wide, earlier });
-  if (earlier === 0) return plan;
-  // Nothing is urgent in a pass that the user asks for: rather none than one which leaves out what the summary before says.
-  if (state.input.reason === 'manual') return plan !== null && saysLess(state, plan, earlier) ? null : plan;
-  const suffices =
-    plan !== null && plan.tokensAfter <= limit && plan.tokensBefore - plan.tokensAfter >= requiredGain(state);
-  return suffices ? plan : planWithin(state, { ...wanted, wide, earlier: 0 });
-}
-
-/** Not of one that is planned because a longer one failed. */
-function saysLess({ input }: PlanningState, plan: DraftedPlan, earlier: number): boolean {
-  return input.form === undefined && plan.summaryLimit < earlier;
-}
-
-interface Wanted {
-  readonly form: SummaryForm;
-  readonly goal: number;
-  readonly rooms: Rooms;
-  readonly capped: Draft;
-  readonly wide: Layout;
-  /** Tokens that the text of the summary before takes, if the new one is to keep that room. */
-  readonly earlier: number;
-}
-
-function planWithin(state: PlanningState, wanted: Wanted): DraftedPlan | null {
-  const { form, goal, rooms, capped, wide, earlier } = wanted;
+  const isManual = input.reason === 'manual';
   const spent = state.fixedTokens + overheadTokens(state, form) + wide.quotedTokens;
-  const room = goal - spent;
+  const room = Math.max(0, goal - spent);
+  const texts = summaryRoom(state, wanted, wide);
+  const earlier = rewritesHistory(state, wide) ? earlierTextTokens(state, form, wide) : 0;
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
-  const others = summaryRoom(state, rooms, wide) + Math.min(wide.tailTokens, rooms.tail);
-  if (others + wide.olderTokens <= room) return completePlan(state, { form, goal, layout: wide, capped, rooms });
-  const narrow = scarceRooms(rooms, {
-    others,
-    older: wide.olderTokens,
-    room: Math.max(0, room),
-    // What the user asked for in a small view aims low, but may leave what others may.
-    most: Math.max(0, room, state.input.reason === 'manual' ? state.input.budget.target - spent : 0),
-    earlier: rewritesHistory(state, wide) ? earlier : 0,
-  });
-  const layout = layOut(state, narrow, capped) ?? wide;
-  return completePlan(state, { form, goal, layout, capped, rooms: narrow });
+  const isEnough = texts + Math.min(wide.tailTokens, wanted.tail) + wide.olderTokens <= room;
+  // What the user asked for in a small view aims low, but may leave what others may.
+  const most = isManual ? Math.max(room, input.budget.target - spent) : room;
+  const rooms = isEnough ? wanted : scarceRooms(wanted, { texts, older: wide.olderTokens, room, most, earlier });
+  const layout = isEnough ? wide : (layOut(state, rooms, capped) ?? wide);
+  const plan = completePlan(state, { form, goal, limit, layout, capped, rooms });
+  // Nothing is urgent in a pass that the user asks for: rather none than one which leaves out what the summary before says.
+  const saysLess = isManual && input.form === undefined && plan !== null && plan.summaryLimit < earlier;
+  return saysLess ? null : plan;
 }
 
 export function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
@@ -125,7 +100,7 @@ function cappedDraft(state: PlanningState): Draft {
 
 function completePlan(
   state: PlanningState,
-  of: { form: SummaryForm; goal: number; layout: Layout; capped: Draft; rooms: Rooms },
+  of: { form: SummaryForm; goal: number; limit: number; layout: Layout; capped: Draft; rooms: Rooms },
 ): DraftedPlan | null {
   const { layout, rooms } = of;
   const { input, table } = state;
@@ -140,7 +115,7 @@ function completePlan(
   if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(state, draft, shown);
   // What the user asked for in a small view is a summary, not that words of theirs which fit are clipped.
   const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
-  shrinkToFit(state, draft, { positions: shown, goal });
+  shrinkToFit(state, draft, { positions: shown, goal, limit: Math.max(goal, of.limit) });
   const parts = summaryParts(input, of.form, {
     read: entriesRead(state, dropped),
     turnStart,
@@ -234,7 +209,7 @@ export function planSummaryInPlace(
   reduce(state, draft, goals.goal);
   const { olderUserMessages, kept } = state.arrangement;
   const shrinkable = [...olderUserMessages, ...kept].filter((position) => position !== state.firstUserMessage);
-  if (draft.tokens > goals.limit) shrinkToFit(state, draft, { positions: shrinkable, goal: goals.goal });
+  if (draft.tokens > goals.limit) shrinkToFit(state, draft, { positions: shrinkable, ...goals });
   const isMessage = (position: number): boolean => table.kindAt(position) !== 'note';
   const changed = kept.filter((position) => draft.operations.has(position) && isMessage(position));
   if (changed.length === 0) return null;

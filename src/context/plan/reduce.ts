@@ -84,83 +84,59 @@ export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: 
 
 /**
  * The last resort, for a single entry or turn that is larger than all that is allowed: clips the largest of the entries, in
- * the order in which a model can best do without them, until the view is down to `goal` tokens or nothing is left to clip.
- * Older messages of the user go before the newest (R17), media that no request has carried late, and what the newest message of the
- * user shows never, because nothing tells what is on it: its images are scaled down where there would be no pass without (R23, D2).
- * What the running turn was asked, when it is short, is clipped only then too, and the newest answer only where the request does not
- * fit its budget (R11: it loses its reasoning with it).
+ * the order in which a model can best do without them. Results and older answers are clipped down to `goal`, but what the user said only
+ * where more than `limit` would be left. Older messages of the user go before the newest (R17), media that no request has carried late, and
+ * what the newest message of the user shows never, because nothing tells what is on it: its images are scaled down where there would be no
+ * pass without (R23, D2). What the running turn was asked, when it is short, is clipped only then too: remarks without the task are of no
+ * use. The newest answer is clipped only where the request does not fit its budget: a model goes on from what it said last, and a vendor
+ * refuses it edited (R11).
  */
 export function shrinkToFit(
   state: PlanningState,
   draft: Draft,
-  input: { readonly positions: Positions; readonly goal: number },
+  input: { readonly positions: Positions; readonly goal: number; readonly limit: number },
 ): void {
-  const { positions, goal } = input;
-  if (draft.tokens <= goal) return;
+  const { positions, goal, limit } = input;
+  const { reason, budget } = state.input;
+  const { inputBudget } = budget;
+  // The largest view with which the turn can go on: what overflowed has to become smaller, whatever the estimate says.
+  const most = reason === 'overflow' ? Math.min(inputBudget, state.tokens - requiredGain(state)) : inputBudget;
   const of = (kind: EntryKind): number[] =>
     Array.from(positions).filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
   const opening = shortOpening(state, of('user'), (position) => shownTokens(state, draft, position));
   const users = of('user').filter((position) => position !== opening);
-  const media = { keepUnseenMedia: true };
-  const steps: readonly (() => void)[] = [
-    () => stripImages(state, draft, 0),
-    () => clipLargest(state, draft, { positions: of('tool_result'), goal, ...media }),
-    () => clipLargest(state, draft, { positions: answers.slice(0, -1), goal, ...media }),
-    () => stripAll(state, draft, of('user').slice(0, -1)),
-    () => clipLargest(state, draft, { positions: [...users.slice(0, -1), ...of('branch_summary')], goal, ...media }),
-    () => clipLargest(state, draft, { positions: users.slice(-1), goal, keepMedia: true }),
-    () => stripAll(state, draft, of('tool_result')),
-    () => scaleImages(state, draft, of('user').at(-1)),
-    () => clipOpening(state, draft, opening === null ? [] : [opening]),
-    () => clipNewestAnswer(state, draft, { positions: answers.slice(-1), goal }),
+  const clip = (clipped: readonly number[], media: KeptMedia) => (down: number) =>
+    clipLargest(state, draft, { positions: clipped, goal: down, media });
+  const steps: readonly (readonly [goal: number, step: (goal: number) => void])[] = [
+    [goal, () => stripImages(state, draft, 0)],
+    [goal, clip(of('tool_result'), 'unseen')],
+    [goal, clip(answers.slice(0, -1), 'unseen')],
+    [limit, () => stripAll(state, draft, of('user').slice(0, -1))],
+    [limit, clip([...users.slice(0, -1), ...of('branch_summary')], 'unseen')],
+    [limit, clip(users.slice(-1), 'all')],
+    [limit, () => stripAll(state, draft, of('tool_result'))],
+    [most, (down) => scaleImages(state, draft, of('user').at(-1), down)],
+    [most, clip(opening === null ? [] : [opening], 'all')],
+    [inputBudget, () => clip(answers.slice(-1), 'none')(goal)],
   ];
-  for (const step of steps) {
-    if (draft.tokens <= goal) return;
-    step();
-  }
-}
-
-/** Tokens of the largest view that still counts as a pass. */
-function mostTokens(state: PlanningState): number {
-  return Math.min(state.input.budget.inputBudget, state.tokens - requiredGain(state));
+  for (const [down, step] of steps) if (draft.tokens > down) step(down);
 }
 
 /** An image of fewer patches of 28 × 28 pixels tells little. */
 const SMALLEST_IMAGE = 64;
 
-function scaleImages(state: PlanningState, draft: Draft, position: number | undefined): void {
-  const over = draft.tokens - mostTokens(state);
+function scaleImages(state: PlanningState, draft: Draft, position: number | undefined, goal: number): void {
   const images = position === undefined ? 0 : shownMeasurements(state, draft, position).images;
-  if (position === undefined || over <= 0 || images === 0) return;
+  if (position === undefined || images === 0) return;
   const shown = operationOn(state, draft, position);
   const { headCharacters: head = state.table.charactersAt(position), tailCharacters: tail = 0 } = shown ?? {};
   const scaled = (mostPatches: number): Operation =>
     clipOperation(state.table.at(position), { head, tail, keepMedia: true, mostPatches });
   const tokensWith = (patches: number): number => tokensOf(state, scaled(patches).measurements);
-  const room = shownTokens(state, draft, position) - over - tokensWith(0);
+  const room = shownTokens(state, draft, position) - (draft.tokens - goal) - tokensWith(0);
   const patches = Math.floor(room / (tokensWith(1) - tokensWith(0)));
   tryOperation(state, draft, position, scaled(Math.max(SMALLEST_IMAGE, patches)));
-}
-
-/** Remarks without the task are of no use: the task is clipped only where no pass would be possible otherwise. */
-function clipOpening(state: PlanningState, draft: Draft, positions: readonly number[]): void {
-  const most = mostTokens(state);
-  if (draft.tokens <= most) return;
-  clipLargest(state, draft, { positions, goal: most, keepMedia: true });
-}
-
-/**
- * A model goes on from what it said last, and a vendor refuses it edited (R11). Only one so long that no request could
- * hold it is clipped: otherwise nobody could go on at all.
- */
-function clipNewestAnswer(
-  state: PlanningState,
-  draft: Draft,
-  input: { readonly positions: readonly number[]; readonly goal: number },
-): void {
-  if (draft.tokens <= state.input.budget.inputBudget) return;
-  clipLargest(state, draft, { ...input, keepUnseenMedia: false });
 }
 
 /** Replaces all media of the entries by markers, also what no request has carried. */
@@ -172,25 +148,24 @@ export function stripAll(state: PlanningState, draft: Draft, positions: Position
   }
 }
 
+/** Which media of a clipped entry stay. `unseen`: those that no request has carried. */
+type KeptMedia = 'all' | 'unseen' | 'none';
+
 /** Clips all entries above one common size, chosen so that the view comes down to the goal. */
 function clipLargest(
   state: PlanningState,
   draft: Draft,
-  input: {
-    readonly positions: readonly number[];
-    readonly goal: number;
-    readonly keepUnseenMedia?: boolean;
-    readonly keepMedia?: boolean;
-  },
+  input: { readonly positions: readonly number[]; readonly goal: number; readonly media: KeptMedia },
 ): void {
-  const clippable = input.positions.filter((position) => operationOn(state, draft, position)?.kind !== 'clear');
+  const { positions, goal, media } = input;
+  const clippable = positions.filter((position) => operationOn(state, draft, position)?.kind !== 'clear');
   const sizes = Float64Array.from(clippable, (position) => shownTokens(state, draft, position));
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  const allowed = total - (draft.tokens - input.goal);
+  const allowed = total - (draft.tokens - goal);
   const level = Math.max(SMALLEST_CLIP, commonSize(sizes.toSorted(), allowed));
   for (const [index, position] of clippable.entries()) {
     if ((sizes[index] ?? 0) <= level) continue;
-    const isKept = input.keepMedia === true || (input.keepUnseenMedia === true && isUnseen(state, position));
+    const isKept = media === 'all' || (media === 'unseen' && isUnseen(state, position));
     const keepMedia = isKept && state.table.measurementsAt(position).images > 0;
     tryOperation(state, draft, position, clipTo(state, { position, level, keepMedia }));
   }

@@ -148,9 +148,9 @@ function droppedMessages(state: PlanningState, end: number): readonly number[] {
 
 /** However little room there is, a summary may take this. Tokens. */
 export const SMALLEST_SUMMARY = 200;
-/** What the user said stays whole as long as the rest keeps this share of its room. Below it, all give way alike. */
-const LEAST_SHARE_BESIDE_USER = 0.5;
-
+/** Where not all fit, what the user said stays whole up to this share of the room; of what is left the summary gets this one. */
+const USER_SHARE = 0.7;
+const SUMMARY_SHARE = 0.4;
 /**
  * A summary that is written anew in less room than the one before leaves out what only that one held. So long as it takes no more than
  * this share of the room, the tail yields instead.
@@ -160,8 +160,9 @@ const LARGEST_SHARE_OF_SUMMARY = 0.7;
 const GROWTH_OF_SUMMARY = 0.25;
 
 interface ScarceRoom {
-  /** What the summary and the tail want, in tokens. */
-  readonly others: number;
+  /** What the texts of the summary want, in tokens. */
+  readonly texts: number;
+  /** What the user's messages take that are to stay. */
   readonly older: number;
   /** For all of them. */
   readonly room: number;
@@ -172,39 +173,16 @@ interface ScarceRoom {
 }
 
 /** Rooms of a pass that has too little for all of them, in tokens. */
-export function scarceRooms(rooms: Rooms, scarce: ScarceRoom): Rooms {
-  const { others, older, most, earlier } = scarce;
-  const even = evenlyScaled(rooms, scarce);
-  const userIsWhole = even.userMessages === rooms.userMessages;
-  const left = Math.max(0, userIsWhole ? most - older : most);
-  const summary = Math.min(rooms.summary, earlier * (1 + GROWTH_OF_SUMMARY), left * LARGEST_SHARE_OF_SUMMARY);
-  if (even.summary >= summary) return even;
-  const yielding = Math.max(1, others - rooms.summary + (userIsWhole ? 0 : older));
-  const rest = scaleRooms({ ...rooms, summary: 0 }, (left - summary) / yielding);
+export function scarceRooms(rooms: Rooms, { texts, older, room, most, earlier }: ScarceRoom): Rooms {
+  const said = Math.min(older, room * USER_SHARE);
+  const grown = Math.min(earlier * (1 + GROWTH_OF_SUMMARY), (most - said) * LARGEST_SHARE_OF_SUMMARY);
+  const given = Math.max(SMALLEST_SUMMARY, (room - said) * SUMMARY_SHARE, grown);
+  const share = Math.min(1, given / texts);
   return {
-    summary,
-    turnPrefix: Math.min(rest.turnPrefix, even.turnPrefix),
-    tail: Math.min(rest.tail, even.tail),
-    userMessages: userIsWhole ? rooms.userMessages : Math.min(rest.userMessages, even.userMessages),
-  };
-}
-
-function evenlyScaled(rooms: Rooms, { others, older, room }: ScarceRoom): Rooms {
-  const share = (room - older) / others;
-  if (rooms.userMessages > 0 && share >= LEAST_SHARE_BESIDE_USER) {
-    return { ...scaleRooms(rooms, share), userMessages: rooms.userMessages };
-  }
-  return scaleRooms(rooms, room / (others + older));
-}
-
-/** A text never gets less than a few words need. */
-function scaleRooms(rooms: Rooms, scale: number): Rooms {
-  const text = (tokens: number): number => Math.max(tokens * scale, Math.min(tokens, SMALLEST_SUMMARY));
-  return {
-    summary: text(rooms.summary),
-    turnPrefix: text(rooms.turnPrefix),
-    tail: rooms.tail * scale,
-    userMessages: rooms.userMessages * scale,
+    summary: rooms.summary * share,
+    turnPrefix: rooms.turnPrefix * share,
+    tail: Math.min(rooms.tail, Math.max(0, room - said - texts * share)),
+    userMessages: older <= said ? rooms.userMessages : said,
   };
 }
 
@@ -216,26 +194,14 @@ export function overheadTokens(state: PlanningState, form: SummaryForm): number 
 
 /** The words around a summary, and the list of results below it. */
 export function frameTokens(state: PlanningState, form: SummaryForm): number {
-  return framingTokens(state, form) + ledgerTokens(state);
-}
-
-function framingTokens(state: PlanningState, form: SummaryForm): number {
   const { policy } = state.input;
   const framing = summaryFraming(policy, form, idToOpen(state, state.table.length - 1));
-  return tokensOf(state, measureSummary('', policy.summary.question, framing));
+  return tokensOf(state, measureSummary('', policy.summary.question, framing)) + ledgerTokens(state);
 }
 
-/** What the summary in force says takes, without what the program puts around it. Where no result is in the view, none is taken to be listed. */
+/** What the summary in force says takes, without what the program puts around it. */
 export function earlierTextTokens(state: PlanningState, form: SummaryForm, { quotedTokens }: Layout): number {
-  const ledger = hasResults(state.table) ? ledgerTokens(state) : 0;
-  return Math.max(0, state.summaryTokens - framingTokens(state, form) - ledger - quotedTokens);
-}
-
-function hasResults(table: OutlineTable): boolean {
-  for (let position = 0; position < table.length; position += 1) {
-    if (table.kindAt(position) === 'tool_result') return true;
-  }
-  return false;
+  return Math.max(0, state.summaryTokens - frameTokens(state, form) - quotedTokens);
 }
 
 /** The entry that the words around a summary name, when the agent can open it and the summary has such words. */

@@ -20,8 +20,8 @@ import { hugeResults, largeResults, longMessages, mixedLog, smallResults } from 
 
 /** Numbers that no pure function sees: `test/store/active-entries.test.ts` and `test/workflows/overflow.test.ts` change them. */
 const TAKEN_ELSEWHERE = new Set(['keep.activeFiles.messages', 'overflowRecoveries']);
-/** It cuts nothing off, so no tail begins anywhere. */
-const WITHOUT_EFFECT = new Set(['wolffish keep.tail.tokens']);
+/** They keep no tail: one cuts nothing off, the other all but an unanswered message. */
+const WITHOUT_EFFECT = new Set(['wolffish keep.tail.tokens', 'opencode keep.tail.tokens']);
 
 /** Measured once: the policies differ, the conversations do not. */
 const MIXED = [1, 9, 14].map(mixedLog);

@@ -228,10 +228,10 @@ export const BUILT_IN_REDUCERS = {
 
 export const BUILT_IN_REGISTRY: Reducers = new Map(Object.entries(BUILT_IN_REDUCERS));
 
-/** A clip below this is no longer worth reading. Tokens. */
-export const SMALLEST_CLIP = 64;
-/** What rounding the measurements of a clip may add. Tokens. */
-const ROUNDING = 3;
+/** A clip below this is no longer worth reading: half of it is the label. Tokens. */
+export const SMALLEST_CLIP = 100;
+/** What rounding the measurements of a clip may add, and the digits of its counts. Tokens. */
+const ROUNDING = 12;
 const TAIL_SHARE = 0.4;
 /** Of little that is kept, the end counts most: in the last line a tool says how to read on. Characters. */
 const LAST_LINE = 120;
