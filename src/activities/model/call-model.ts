@@ -4,7 +4,7 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { measuringContent } from '../../context/log/measure.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
 import type { ModelLimits } from '../../context/plan/plan.ts';
-import { projectChecked, RENDERER_VERSION, hasStubs } from '../../context/view/project-view.ts';
+import { projectChecked, RENDERER_VERSION, shownStubs } from '../../context/view/project-view.ts';
 import { fillByKind } from '../../context/view/view-arrangement.ts';
 import type { View } from '../../context/view/view.ts';
 import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
@@ -155,7 +155,13 @@ async function buy(
   const result =
     registered.unreported >= MOST_UNREPORTED_TRIES
       ? await endUnreportedCall(dependencies, attempt, execution)
-      : await ask(dependencies, attempt, { view, check, execution, permit, teaches: !hasStubs(source.input) });
+      : await ask(dependencies, attempt, {
+          view,
+          check,
+          execution,
+          permit,
+          teaches: shownStubs(source.input).size === 0,
+        });
   if (result.kind !== 'failed') return result;
   const next = await fallBack(dependencies, input, { ...attempt, by: execution });
   return next.kind === 'failed' ? result : next;

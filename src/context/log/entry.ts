@@ -1,10 +1,13 @@
 import type { ContentPart } from './content.ts';
 import type { Measurements } from './measurements.ts';
 
-export type EntryKind = 'user' | 'assistant' | 'tool_result' | 'compaction' | 'branch_summary' | 'note';
+/** The numbers of kinds and slots in the columns of a table are their places here. */
+export const ENTRY_KINDS = ['user', 'assistant', 'tool_result', 'compaction', 'branch_summary', 'note'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** Where a note stands in the view; the newest note of a slot counts. */
-export type NoteSlot = 'rules' | 'memories' | 'continuation' | 'plan';
+export const NOTE_SLOTS = ['rules', 'memories', 'continuation', 'plan'] as const;
+export type NoteSlot = (typeof NOTE_SLOTS)[number];
 
 /**
  * An entry without its content: all that planning reads. Of a conversation of a million tokens

@@ -100,19 +100,7 @@ export class GroupTable {
 
   /** Positions of all entries of the groups from `from` on, group by group. */
   entriesFrom(from: number): readonly number[] {
-    const entries: number[] = [];
-    for (let group = from; group < this.length; group += 1) {
-      // Most groups are one entry or two, which need no list of their own.
-      const first = this.firsts[group] ?? NONE;
-      const second = this.nexts[first] ?? NONE;
-      if (second !== NONE && (this.nexts[second] ?? NONE) !== NONE) {
-        entries.push(...this.entriesAt(group));
-        continue;
-      }
-      entries.push(this.positions[first] ?? 0);
-      if (second !== NONE) entries.push(this.positions[second] ?? 0);
-    }
-    return entries;
+    return Array.from({ length: this.length - from }, (_, index) => this.entriesAt(from + index)).flat();
   }
 
   private isCallOf(exchange: number, result: number): boolean {

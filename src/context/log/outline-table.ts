@@ -1,17 +1,7 @@
+import { ENTRY_KINDS, NOTE_SLOTS } from './entry.ts';
 import type { EntryKind, EntryOutline, NoteSlot } from './entry.ts';
 import { charactersAt, emptyMeasuredColumns, measurementsAt, setMeasurements } from './measurements.ts';
 import type { MeasuredColumns, Measurements } from './measurements.ts';
-
-/** The numbers of kinds and slots in a table's columns are their places here. */
-export const ENTRY_KINDS = [
-  'user',
-  'assistant',
-  'tool_result',
-  'compaction',
-  'branch_summary',
-  'note',
-] as const satisfies readonly EntryKind[];
-export const NOTE_SLOTS = ['rules', 'memories', 'continuation', 'plan'] as const satisfies readonly NoteSlot[];
 
 /** Outlines property by property; all columns have one place per entry, and may have room for more. */
 export interface OutlineColumns {
@@ -115,35 +105,25 @@ export class OutlineTable implements Iterable<EntryOutline> {
     for (let position = 0; position < this.length; position += 1) yield this.at(position);
   }
 
-  /** One literal per kind, so that all outlines of a kind have one shape. */
   private outlineAt(position: number): EntryOutline {
     const { columns } = this;
     const kind = this.kindAt(position);
-    const id = this.idAt(position);
-    const sequence = this.sequenceAt(position);
-    const turnId = this.turnIdAt(position);
-    const measurements = this.measurementsAt(position);
-    const callNumber = columns.callNumbers[position] ?? 0;
-    switch (kind) {
-      case 'assistant': {
-        const toolCallCount = columns.toolCallCounts[position] ?? 0;
-        return { id, sequence, kind, turnId, measurements, callNumber, toolCallCount };
-      }
-      case 'tool_result': {
-        const callIndex = columns.callIndexes[position] ?? 0;
-        const toolName = this.toolNameAt(position);
-        const isError = this.isErrorAt(position);
-        return { id, sequence, kind, turnId, measurements, callNumber, callIndex, toolName, isError };
-      }
-      case 'note': {
-        const slot = this.slotAt(position);
-        return { id, sequence, kind, turnId, measurements, ...(slot !== undefined && { slot }) };
-      }
-      case 'user':
-      case 'compaction':
-      case 'branch_summary':
-        return { id, sequence, kind, turnId, measurements };
-    }
+    const slot = this.slotAt(position);
+    return {
+      id: this.idAt(position),
+      sequence: this.sequenceAt(position),
+      kind,
+      turnId: this.turnIdAt(position),
+      measurements: this.measurementsAt(position),
+      ...(slot !== undefined && { slot }),
+      ...((kind === 'assistant' || kind === 'tool_result') && { callNumber: columns.callNumbers[position] ?? 0 }),
+      ...(kind === 'assistant' && { toolCallCount: columns.toolCallCounts[position] ?? 0 }),
+      ...(kind === 'tool_result' && {
+        callIndex: columns.callIndexes[position] ?? 0,
+        toolName: this.toolNameAt(position),
+        isError: this.isErrorAt(position),
+      }),
+    };
   }
 }
 

@@ -207,32 +207,17 @@ export function shortenSummary(
   const room = maximum - tokens(below);
   const fits = (shortened: string): boolean => tokens(shortened) <= (room < SMALLEST_GUARDED ? maximum : room);
   const titles = wanted.map((section) => section.title);
-  const shortened = shortenSections(parseSections(written, titles, headings), headings, fits) ?? cutText(written, fits);
-  return room < SMALLEST_GUARDED ? shortened : shortened + below;
-}
-
-/** `null` for a text without headings, as a hook may write it. */
-function shortenSections(
-  found: readonly WrittenSection[],
-  headings: CompactionPolicy['summary']['headings'],
-  fits: (text: string) => boolean,
-): string | null {
-  if (found.length === 0) return null;
-  let sections = found;
-  let shortened = renderSections(sections, headings);
-  while (!fits(shortened)) {
+  const found = parseSections(written, titles, headings);
+  // A hook may write a text without headings.
+  const render = (sections: readonly WrittenSection[]): string =>
+    found.length > 0 ? renderSections(sections, headings) : (sections[0]?.text ?? '');
+  let sections = found.length > 0 ? found : [{ title: '', text: written }];
+  while (!fits(render(sections))) {
     const longest = sections.reduce((best, section) => (section.text.length > best.text.length ? section : best));
     if (longest.text.length <= SHORTEST_SECTION) break;
     sections = sections.map((section) => (section === longest ? { ...section, text: shorter(section.text) } : section));
-    shortened = renderSections(sections, headings);
   }
-  return shortened;
-}
-
-function cutText(text: string, fits: (text: string) => boolean): string {
-  let shortened = text;
-  while (!fits(shortened) && shortened.length > SHORTEST_SECTION) shortened = shorter(shortened);
-  return shortened;
+  return room < SMALLEST_GUARDED ? render(sections) : render(sections) + below;
 }
 
 function shorter(text: string): string {

@@ -35,11 +35,10 @@ interface Rendering extends RecallOptions {
  * appended later never changes what stands before it, until the next compaction.
  */
 export function projectView(input: ProjectionInput): View {
-  const operations = operationsByEntry(input.operations);
-  const arrangement = arrangeView({ ...input, operations });
+  const arrangement = arrangeView(input);
   const { memories, carriedNotes, kept } = memoriesApart(input.agent, arrangement);
   const rendering: Rendering = {
-    operations,
+    operations: operationsByEntry(input.operations),
     ...placeholderOptions(input),
     stubs: stubsOf(input, kept),
     thinkingGoneThrough: thinkingGoneThrough(input),
@@ -74,15 +73,10 @@ function stubsOf(input: ProjectionInput, kept: readonly Entry[]): Rendering['stu
   return stubResults(kept, input.requestStubs, { ...placeholderOptions(input), isWhole });
 }
 
+/** Results that are shown as one line, by entry id: the request is smaller than the sizes of its entries say. */
 export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly ContentPart[]> {
   if (input.requestStubs === undefined) return new Map();
-  const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
-  return stubsOf(input, arrangement.kept);
-}
-
-/** Whether the request is smaller than the sizes of its entries say, because some results are shown as stubs. */
-export function hasStubs(input: ProjectionInput): boolean {
-  return shownStubs(input).size > 0;
+  return stubsOf(input, arrangeView(input).kept);
 }
 
 /** With named blocks the memories stand in the system prompt instead of among the messages. */

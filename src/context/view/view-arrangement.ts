@@ -87,10 +87,10 @@ export function operationsByPosition(table: OutlineTable, operations: readonly O
 export function arrangeView<T extends EntryOutline>(input: {
   readonly entries: readonly T[];
   readonly summary: SummaryInForce | null;
-  readonly operations: ReadonlyMap<string, Operation>;
+  readonly operations: readonly Operation[];
 }): ViewArrangement<T> {
   const table = outlineTable(input.entries);
-  const operations = operationsByPosition(table, [...input.operations.values()]);
+  const operations = operationsByPosition(table, input.operations);
   const arranged = arrangePositions(table, { summary: input.summary, operations });
   const entriesAt = (positions: Iterable<number>): T[] =>
     Array.from(positions).flatMap((position) => input.entries[position] ?? []);

@@ -1,17 +1,11 @@
-import {
-  outlineTable,
-  emptyOutlineColumns,
-  ENTRY_KINDS,
-  NOTE_SLOTS,
-  OutlineTable,
-  writeOutline,
-} from '../../context/log/outline-table.ts';
+import { outlineTable, emptyOutlineColumns, OutlineTable, writeOutline } from '../../context/log/outline-table.ts';
 import type { OutlineColumns as Columns } from '../../context/log/outline-table.ts';
 import { entriesInScope } from '../conversations/branch-path.ts';
 import type { ViewScope } from '../conversations/branch-path.ts';
 import type { Queries } from '../database/database.ts';
 import { outlineColumns, toOutline } from './entry-rows.ts';
 import type { OutlineColumns } from './entry-rows.ts';
+import { ENTRY_KINDS, NOTE_SLOTS } from '../../context/log/entry.ts';
 import type { EntryKind, EntryOutline } from '../../context/log/entry.ts';
 import { MEASUREMENT_NAMES } from '../../context/log/measurements.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contentProblem } from '../../context/log/content.ts';
 import type { ContentPart } from '../../context/log/content.ts';
-import { ENTRY_KINDS, NOTE_SLOTS } from '../../context/log/outline-table.ts';
+import { ENTRY_KINDS, NOTE_SLOTS } from '../../context/log/entry.ts';
 import { isId } from '../database/ids.ts';
 import { RecordingError } from '../log/record-log.ts';
 

@@ -107,7 +107,7 @@ function isDropped(
   positions: ReadonlyMap<string, number>,
 ): (position: number) => boolean {
   const operations = operationsByEntry(view.operations);
-  const { firstUserMessage, olderUserMessages, kept } = arrangeView({ ...view, operations });
+  const { firstUserMessage, olderUserMessages, kept } = arrangeView(view);
   const first = firstUserMessage === null ? [] : [firstUserMessage];
   const whole = new Set(
     [...first, ...olderUserMessages, ...kept].flatMap(({ id }) =>
@@ -137,7 +137,7 @@ function saidPositions({ session, appended }: ReplayedConversation, kind: 'tool_
 /** Results in the view without their call, and calls of the view that a result does not follow at once. */
 export async function countOrphans(conversation: ReplayedConversation): Promise<number> {
   const input = await conversation.projectionInput();
-  const arrangement = arrangeView({ ...input, operations: operationsByEntry(input.operations) });
+  const arrangement = arrangeView(input);
   const strays = groupEntries(arrangement.kept).filter((group) => group.kind === 'orphan_result').length;
   const { messages } = projectView(input);
   let unpaired = 0;

@@ -62,7 +62,7 @@ export function requestPieces(
   stubs: ShownStubs,
 ): RequestPiece[] {
   const operations = operationsByEntry(view.operations);
-  const arrangement = arrangeView({ ...view, operations });
+  const arrangement = arrangeView(view);
   // Reasoning up to the newest compaction in force is gone.
   const compactedAt = hasPass(view)
     ? (view.entries.findLast(({ kind }) => kind === 'compaction')?.sequence ?? -Infinity)
