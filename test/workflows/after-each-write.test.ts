@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { expectAllHolds } from '../support/expect-all-holds.ts';
-import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { TurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -11,16 +10,9 @@ import { writeLogs } from './presets/scenario.ts';
 import { SCENARIOS } from './write-scenarios.ts';
 import type { Scenario } from './write-scenarios.ts';
 
-let server: Awaited<ReturnType<typeof startTestTemporal>>;
-
-beforeAll(async () => {
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 100 });
-});
-
-afterAll(() => server.stop());
-
-async function openScenario({ options }: Scenario): Promise<TurnHarness> {
-  const harness = await startTurnHarness({ temporalAddress: server.address, ...options });
+async function openScenario({ options, hasShortHistory }: Scenario): Promise<TurnHarness> {
+  const temporalAddress = inject(hasShortHistory === true ? 'shortHistoryTemporalAddress' : 'temporalAddress');
+  const harness = await startTurnHarness({ temporalAddress, ...options });
   await mkdir(join(harness.workspace, '.cowork'));
   await writeLogs(harness, 25, 90);
   return harness;

@@ -7,6 +7,8 @@ export interface Scenario {
   readonly name: string;
   /** Of the workers that die; one call at a time: calls queue for the provider. */
   readonly options: Pick<HarnessOptions, 'agent' | 'providerLimits' | 'tools' | 'beforeCompaction'>;
+  /** Continues as new every few steps. */
+  readonly hasShortHistory?: true;
   readonly task: string;
   /** What happens before the first worker starts. */
   readonly before?: (harness: TurnHarness) => Promise<unknown>;
@@ -67,8 +69,9 @@ const fork = ({ client }: TurnHarness, { conversationId }: SentMessage) =>
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'messages and runs of a turn',
-    options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 8 } } },
-    task: `${READ} 10 times, one by one`,
+    options: { agent: { model: 'simulator/sim-32k', limits: { toolCalls: 5 } } },
+    hasShortHistory: true,
+    task: `${READ} 6 times, one by one`,
     between: [
       // What was sent before a turn begins is taken as it begins.
       [
@@ -82,7 +85,7 @@ export const SCENARIOS: readonly Scenario[] = [
       /^compactContext: insert entries, insert events, update messages/u,
       /^compactContext: insert entries, insert events$/u,
     ],
-    end: { outcome: 'budget_exhausted', reason: 'tool_call_limit', steps: 8 },
+    end: { outcome: 'budget_exhausted', reason: 'tool_call_limit', steps: 5 },
   },
   {
     name: 'R31 a compaction',
