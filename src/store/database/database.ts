@@ -38,10 +38,12 @@ export interface DatabaseOptions {
  * Finds names in the schema of Holdfast and in those of the extensions that it calls. Nowhere else: a function that somebody created in
  * `public` may fit a call better than Postgres' own, and would run with the rights of the caller.
  */
-const SEARCH_PATH = `pg_catalog.concat_ws(', ', 'holdfast', (
-    select pg_catalog.string_agg(distinct pg_catalog.quote_ident(n.nspname), ', ') from pg_catalog.pg_extension e
-    join pg_catalog.pg_namespace n on n.oid = e.extnamespace
-    where e.extname in ('pg_trgm', 'vector') and n.nspname <> 'holdfast'))`;
+const SEARCH_PATH = `pg_catalog.concat_ws(', ', 'holdfast', ${schemaOf('pg_trgm')}, ${schemaOf('vector')})`;
+
+/** Once for each extension: a join over both costs each new connection 1.5 ms of the server's processor. */
+function schemaOf(extension: string): string {
+  return `(select extnamespace::pg_catalog.regnamespace::pg_catalog.text from pg_catalog.pg_extension where extname = '${extension}')`;
+}
 
 /**
  * Time limits that the server keeps for each connection. A worker that is frozen inside a transaction (SIGSTOP, a paused machine) holds
