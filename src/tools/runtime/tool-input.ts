@@ -141,6 +141,15 @@ type JsonSchema = Record<string, unknown>;
  * @throws ToolDefinitionError when the input is no zod object or has no JSON Schema.
  */
 export function toolSchema(tool: Pick<ToolDefinition, 'name' | 'description' | 'input'>): ToolSchema {
+  let inputSchema = inputSchemas.get(tool.input);
+  if (inputSchema === undefined) inputSchemas.set(tool.input, (inputSchema = inputSchemaOf(tool)));
+  return { name: tool.name, description: tool.description, inputSchema };
+}
+
+/** Each is asked for several times, and zod takes a millisecond for one. */
+const inputSchemas = new WeakMap<ToolDefinition['input'], JsonSchema>();
+
+function inputSchemaOf(tool: Pick<ToolDefinition, 'name' | 'input'>): JsonSchema {
   let schema: JsonSchema;
   try {
     schema = { ...z.toJSONSchema(tool.input, { io: 'input', reused: 'inline', cycles: 'throw' }) };
@@ -154,7 +163,7 @@ export function toolSchema(tool: Pick<ToolDefinition, 'name' | 'description' | '
     );
   }
   const told = withoutNoise(inlineReferences(schema));
-  return { name: tool.name, description: tool.description, inputSchema: isObject(told) ? told : {} };
+  return isObject(told) ? told : {};
 }
 
 /** Leaves out what only describes the document. */
