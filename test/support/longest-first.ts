@@ -42,7 +42,6 @@ const LONG = [
   'workflows/frozen-worker',
   'activities/outlasting-work',
   'cli/work/start',
-  'store/search/other-vectors',
   'workflows/presets/pi',
   'faults/clock',
   'workflows/stop-while-waiting',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmbeddingClient } from '../../../src/models/embedder.ts';
+import { loadEntries } from '../../../dev/bench/memory/load-entries.ts';
 import { startSimulator } from '../../../packages/simulator/src/index.ts';
 import type { Simulator } from '../../../packages/simulator/src/index.ts';
 import type { Database } from '../../../src/store/database/database.ts';
@@ -8,7 +9,7 @@ import { searchMemory } from '../../../src/store/memory/recall-search.ts';
 import { findUnindexedConversations } from '../../../src/store/upkeep/upkeep.ts';
 import { embedBehind } from '../../../src/store/search/embeddings.ts';
 import { MARKS } from '../../../src/store/search/scope.ts';
-import { reindexConversation } from '../../../src/store/search/index-conversation.ts';
+import { indexConversation, reindexConversation } from '../../../src/store/search/index-conversation.ts';
 import { modelKey } from '../../../src/store/search/find-by-meaning.ts';
 import type { TextEmbedder } from '../../../src/store/search/find-by-meaning.ts';
 import { endTurn } from '../../../src/store/turns/end-turn.ts';
@@ -22,7 +23,6 @@ let store: Awaited<ReturnType<typeof startVectorDatabase>>;
 let sql: Database;
 let simulator: Simulator;
 let embedder: TextEmbedder;
-/** Texts that were asked for. */
 let asked: string[] = [];
 
 beforeAll(async () => {
@@ -53,7 +53,18 @@ afterAll(async () => {
 const upkeep = (on: TextEmbedder | null, log?: (line: string) => void, database = sql): Promise<void> =>
   indexOnce(database, on, log);
 
-/** One run of upkeep ends after a few seconds, and on a busy machine that is not enough for hundreds of passages. */
+/** An indexed conversation of these texts, quickly. */
+async function load(texts: readonly string[], agent = 'bench'): Promise<string> {
+  const { conversationId } = await loadEntries(sql, texts.length, (line) => texts[line] ?? '');
+  await sql`update conversations set agent = ${agent} where id = ${conversationId}`;
+  await indexConversation(sql, conversationId);
+  return conversationId;
+}
+
+const numbered = (count: number, textOf: (at: number) => string): string[] =>
+  Array.from({ length: count }, (_, at) => textOf(at));
+
+/** One run of upkeep ends after a few seconds, and on a busy machine that is not enough. */
 async function caughtUp(): Promise<void> {
   for (;;) {
     await upkeep(embedder);
@@ -68,19 +79,17 @@ async function countedAs(conversationId: string, passages: number): Promise<void
   await sql`update term_frequencies set passages = ${passages} where term = ${`${MARKS.conversation}${conversationId}`}`;
 }
 
+/** What a search of a conversation shows, in order. */
+const textsFor = async (conversationId: string, query = 'musical instruments', on = embedder): Promise<string[]> =>
+  (await searchMemory(sql, { conversationId, query }, { embedder: on })).map(({ text }) => text);
+
 const vectors = async (conversationId: string): Promise<number> =>
   (await sql`select from embeddings where conversation_id = ${conversationId}`).length;
 
 describe('search by meaning', () => {
   it('finds what has no word of the query, beside what has; words alone find it not', async () => {
-    const turn = await conversationOf(
-      sql,
-      'She plays the bassoon',
-      'Buses were late',
-      'The weather was dull',
-      'A stew',
-    );
-    const { conversationId } = turn;
+    const others = ['Buses were late', 'The weather was dull', 'A stew'];
+    const { conversationId } = await conversationOf(sql, 'She plays the bassoon', ...others);
     await caughtUp();
     expect(await vectors(conversationId)).toBe(4);
     const query = { conversationId, query: 'musical instruments' };
@@ -88,13 +97,9 @@ describe('search by meaning', () => {
     const [first] = await searchMemory(sql, query, { embedder });
     expect(first).toMatchObject({ text: 'She plays the bassoon', match: 'meaning' });
     const joined = await searchMemory(sql, { conversationId, query: 'late music' }, { embedder });
-    expect(
-      joined
-        .slice(0, 2)
-        .map(({ text }) => text)
-        .toSorted(),
-    ).toEqual(['Buses were late', 'She plays the bassoon']);
-    expect(joined.find(({ text }) => text === 'Buses were late')).toMatchObject({ match: 'words', matched: ['late'] });
+    const both = new Map(joined.slice(0, 2).map((found) => [found.text, found]));
+    expect([...both.keys()].toSorted()).toEqual(['Buses were late', 'She plays the bassoon']);
+    expect(both.get('Buses were late')).toMatchObject({ match: 'words', matched: ['late'] });
     const filtered = await searchMemory(sql, { ...query, kinds: ['assistant'] }, { embedder });
     expect(filtered).toEqual([]);
   });
@@ -111,30 +116,64 @@ describe('search by meaning', () => {
     expect(texts.indexOf(newer)).toBe(texts.indexOf(older) - 1);
   });
 
-  it('finds what is in scope though hundreds of others are nearer, by comparing all and by the index', async () => {
+  it('finds what is in scope though a hundred others are nearer, by comparing all and by the index', async () => {
     const { conversationId } = await conversationOf(sql, 'She plays the bassoon', 'Buses were late');
-    await conversationOf(sql, ...Array.from({ length: 250 }, (_, at) => `musical instruments ${at}`));
+    // The index looks at 100 at first.
+    await load(
+      numbered(110, (at) => `musical instruments ${at}`),
+      'reader',
+    );
     await caughtUp();
-    const search = async (): Promise<string[]> => {
-      const found = await searchMemory(sql, { conversationId, query: 'musical instruments' }, { embedder });
-      return found.map(({ text }) => text);
-    };
-    expect(await search()).toContain('She plays the bassoon');
+    expect(await textsFor(conversationId)).toContain('She plays the bassoon');
     // As if it had many: then the index leads, which the planner would not take for so few.
     await countedAs(conversationId, 1_000_000);
     await sql`select set_config(name, 'off', false) from unnest('{enable_seqscan,enable_bitmapscan,enable_sort}'::text[]) as name`;
     try {
-      expect(await search()).toContain('She plays the bassoon');
+      expect(await textsFor(conversationId)).toContain('She plays the bassoon');
     } finally {
       await sql`select set_config(name, 'on', false) from unnest('{enable_seqscan,enable_bitmapscan,enable_sort}'::text[]) as name`;
       await countedAs(conversationId, 2);
     }
   });
 
-  it('goes by words alone when the server fails, says so, and catches up afterwards', async () => {
-    const turn = await conversationOf(sql, 'The heron nests', 'Nothing else');
-    const { conversationId } = turn;
-    const broken: TextEmbedder = { ...embedder, embed: () => Promise.reject(new Error('no route to host')) };
+  it('finds what is nearest of the vectors of an agent, whether all are compared or, of many, the index leads', async () => {
+    const bassoon = await load(['She plays the bassoon'], 'of-music');
+    await load(['Of music'], 'of-others');
+    await caughtUp();
+    const search = async () =>
+      (await searchMemory(sql, { agent: 'of-music', query: 'musical instruments' }, { embedder })).map(
+        ({ conversationId }) => conversationId,
+      );
+    expect(await search()).toEqual([bassoon]);
+    const counted = (passages: number) => sql`update term_frequencies set passages = ${passages} where term ^@ '@'`;
+    await counted(1_000_000);
+    expect(await search()).toEqual([bassoon]);
+    await counted(2);
+  });
+
+  it('of two models stand side by side: each search compares those of its own, and neither worker drops the other', async () => {
+    const { conversationId } = await conversationOf(sql, 'She plays the bassoon', 'A heron');
+    await caughtUp();
+    const other: TextEmbedder = { ...embedder, model: 'simulator/another' };
+    const search = async (on: TextEmbedder) => (await textsFor(conversationId, 'musical instruments', on))[0];
+    expect(await search(other)).toBeUndefined();
+    const [before] = await sql<{ count: number }[]>`select count(*)::int from embeddings`;
+    expect(await embedBehind(sql, other, { signal: forever })).toBe(before?.count);
+    expect(await search(other)).toBe('She plays the bassoon');
+    expect(await search(embedder)).toBe('She plays the bassoon');
+    asked = [];
+    await upkeep(embedder);
+    await upkeep(other);
+    expect(asked).toEqual([]);
+    expect(await vectors(conversationId)).toBe(4);
+  });
+
+  it.each([
+    ['fails', new Error('no route to host')],
+    ['refuses everything', Object.assign(new Error('no such model'), { status: 400 })],
+  ])('goes by words alone when the server %s, says so, passes no text over, and catches up', async (_, failure) => {
+    const { conversationId } = await conversationOf(sql, 'The heron nests', 'Nothing else');
+    const broken: TextEmbedder = { ...embedder, embed: () => Promise.reject(failure) };
     const log: string[] = [];
     await upkeep(broken, (line) => void log.push(line));
     expect(log.join('')).toContain('passages could not be embedded');
@@ -148,41 +187,39 @@ describe('search by meaning', () => {
     expect(await vectors(conversationId)).toBe(2);
   });
 
-  it('gives the other conversations their vectors when the server takes a text of one not', async () => {
-    const refused = await conversationOf(sql, 'unspeakable', 'one', 'two', 'three');
+  it('gives the other conversations their vectors when the server fails for a text of one', async () => {
+    const failed = await conversationOf(sql, 'unspeakable', 'one');
     const other = await conversationOf(sql, 'The heron nests', 'Nothing else');
     const choosy: TextEmbedder = {
       ...embedder,
       embed: (texts, signal) =>
         texts.includes('unspeakable') ? Promise.reject(new Error('too long')) : embedder.embed(texts, signal),
     };
-    const log: string[] = [];
-    await upkeep(choosy, (line) => void log.push(line));
-    await expect.poll(() => vectors(other.conversationId), { timeout: 60_000 }).toBe(2);
-    expect(log.join('')).toContain('passages could not be embedded');
-    expect(await vectors(refused.conversationId)).toBe(0);
+    await upkeep(choosy, () => undefined);
+    expect(await vectors(other.conversationId)).toBe(2);
+    expect(await vectors(failed.conversationId)).toBe(0);
     await caughtUp();
-    expect(await vectors(refused.conversationId)).toBe(4);
+    expect(await vectors(failed.conversationId)).toBe(2);
   });
 
   it('embeds each passage once, in batches, again after a reindex, and forgets what is deleted', async () => {
-    const turn = await conversationOf(sql, ...Array.from({ length: 70 }, (_, index) => `statement ${index}`));
+    const turn = await conversationOf(sql, ...numbered(40, (at) => `statement ${at}`));
     const { conversationId } = turn;
     asked = [];
     await upkeep(embedder);
     await caughtUp();
-    expect(asked.length).toBe(70);
+    expect(asked.length).toBe(40);
     await reindexConversation(sql, conversationId);
     expect(await vectors(conversationId)).toBe(0);
     expect(await embedBehind(sql, embedder, { signal: forever, taskQueue: 'another' })).toBe(0);
-    expect(await embedBehind(sql, embedder, { signal: forever })).toBe(70);
+    expect(await embedBehind(sql, embedder, { signal: forever })).toBe(40);
     await endTurn(sql, { turn, outcome: 'completed', reason: null, breakdown: null }, closeToolCall);
     await deleteConversation(sql, conversationId);
     expect(await vectors(conversationId)).toBe(0);
   });
 
   it('killed behind any of its writes, upkeep does the rest the next time: nothing is lost, and no passage embedded twice', async () => {
-    const { conversationId } = await conversationOf(sql, ...Array.from({ length: 130 }, (_, index) => `line ${index}`));
+    const { conversationId } = await conversationOf(sql, ...numbered(40, (at) => `line ${at}`));
     asked = [];
     const lastWrites: string[] = [];
     for (let isDone = false; !isDone;) {
@@ -194,26 +231,41 @@ describe('search by meaning', () => {
     }
     expect(lastWrites).toEqual(expect.arrayContaining(['passages', 'embeddings', 'unembedded']));
     // Batches of at most 32, each of which was the last thing that a worker did.
-    expect(lastWrites.filter((table) => table === 'embeddings')).toHaveLength(5);
-    expect(await vectors(conversationId)).toBe(130);
-    expect(asked).toHaveLength(130);
+    expect(lastWrites.filter((table) => table === 'embeddings')).toHaveLength(2);
+    expect(await vectors(conversationId)).toBe(40);
+    expect(asked).toHaveLength(40);
     expect(await sql`select from unembedded where model = ${modelKey(embedder)}`).toHaveLength(0);
   });
 
-  it('makes vectors of another model beside those that are there, and refuses vectors of another size', async () => {
-    const [before] = await sql<{ count: number }[]>`select count(*)::int from embeddings`;
-    const other = { ...embedder, model: 'simulator/other' };
-    expect(await embedBehind(sql, other, { signal: forever })).toBe(before?.count);
-    expect(await sql`select from embeddings`).toHaveLength(2 * (before?.count ?? 0));
-    expect(await embedBehind(sql, embedder, { signal: forever })).toBe(0);
-    const small = createEmbeddingClient(
-      { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null },
-      { model: 'bag', dimensions: 8 },
-    );
-    await expect(small.embed(['x'], forever)).rejects.toThrow('embeddings.dimensions in holdfast.yaml is 8');
-  });
+  it.each([400, 413, 422])(
+    'a text that is refused with %i is passed over, once, and all others get their vectors',
+    async (status) => {
+      const poison = `POISON ${status}`;
+      const conversationId = await load([...numbered(6, (at) => `train ${at} of ${status}`), poison], 'reader');
+      let requests = 0;
+      const refusing: TextEmbedder = {
+        ...embedder,
+        embed: (texts, signal) => {
+          requests += 1;
+          const refusal = Object.assign(new Error('refused'), { status });
+          return texts.includes(poison) ? Promise.reject(refusal) : embedder.embed(texts, signal);
+        },
+      };
+      const log: string[] = [];
+      await upkeep(refusing, (line) => void log.push(line));
+      expect(log).toEqual([]);
+      const made = await sql`
+        select from embeddings where conversation_id = ${conversationId} and embedding is not null`;
+      expect(made).toHaveLength(6);
+      requests = 0;
+      await upkeep(refusing);
+      expect(requests).toBe(0);
+      const found = await searchMemory(sql, { conversationId, query: 'poison' }, { embedder });
+      expect(found[0]).toMatchObject({ text: poison, match: 'phrase' });
+    },
+  );
 
-  it('puts the prefix of its purpose before each text, and takes vectors of another prefix for another model', async () => {
+  it('puts the prefix of its purpose before each text, and takes vectors of another prefix for another model, and refuses those of another size', async () => {
     const provider = { name: 'simulator', protocol: 'chat', baseUrl: `${simulator.url}/v1`, apiKey: null } as const;
     const plain = createEmbeddingClient(provider, { model: 'bag', dimensions: 256 });
     const prefixed = createEmbeddingClient(provider, {
@@ -225,6 +277,8 @@ describe('search by meaning', () => {
     expect(await prefixed.embed(['heron'], forever)).toEqual(await plain.embed(['document heron'], forever));
     expect(await prefixed.embed(['heron'], forever, 'query')).toEqual(await plain.embed(['question heron'], forever));
     expect(modelKey(prefixed)).not.toBe(modelKey(plain));
+    const small = createEmbeddingClient(provider, { model: 'bag', dimensions: 8 });
+    await expect(small.embed(['x'], forever)).rejects.toThrow('embeddings.dimensions in holdfast.yaml is 8');
   });
 
   it('is off, and nothing else is, where Postgres has no pgvector', async () => {
