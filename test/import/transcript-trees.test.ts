@@ -62,7 +62,7 @@ describe('Claude Code: of a tree the newest branch is imported, and the rest cou
         expect(report.leftOut['copy of a line'] ?? 0).toBe(copies.length);
         expect(report.leftOut['line of another branch'] ?? 0).toBe(all.length - path.length);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 

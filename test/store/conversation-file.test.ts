@@ -289,7 +289,7 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
           expect(breached).toEqual([]);
         },
       ),
-      { numRuns: 50, endOnFailure: true },
+      { numRuns: 20, endOnFailure: true },
     );
   });
 });

@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 /** Connections that the server ends; `npm run test:deployment` sets 300, which take twenty seconds. */
-const TERMINATIONS = Number(process.env['HOLDFAST_TERMINATIONS'] ?? 60);
+const TERMINATIONS = Number(process.env['HOLDFAST_TERMINATIONS'] ?? 20);
 
 /** Milliseconds within which each caller has an answer or an error. */
 const ANSWER_MILLISECONDS = 10_000;

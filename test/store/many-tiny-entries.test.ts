@@ -8,7 +8,7 @@ import { readPlanSource } from '../../src/store/compactions/fit-check.ts';
 import { openTestStore, startTurn } from './support/store-builders.ts';
 import type { TestStore } from './support/store-builders.ts';
 
-const ENTRIES = 100_000;
+const ENTRIES = 30_000;
 const LIMITS = { window: 200_000, maximumOutput: 16_000 };
 let store: TestStore;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-test('100,000 tiny entries in Postgres are read in blocks and summarized, and every one of them stays', async () => {
+test('30,000 tiny entries in Postgres are read in blocks and summarized, and every one of them stays', async () => {
   const { sql } = store;
   const turn = await startTurn(sql);
   await sql.begin(async (open) => {

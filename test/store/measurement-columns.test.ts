@@ -48,7 +48,7 @@ describe('the column type', () => {
         expect(parsed('total')).toEqual(addMeasurements(left, right));
         expect(parsed('difference')).toEqual(subtractMeasurements(left, right));
       }),
-      { numRuns: 30 },
+      { numRuns: 12 },
     );
   });
 });

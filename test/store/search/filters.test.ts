@@ -7,7 +7,7 @@ import { useTestStore } from '../support/store-builders.ts';
 const { sql } = useTestStore();
 
 /** Old: what the user said, then results; new: more results. Each has the word, more than one search reads postings. */
-const [SAID, OLD, NEW] = [100, 21_000, 2_000];
+const [SAID, OLD, NEW] = [100, 7_000, 700];
 const TURN_OF_THE_YEAR = '2026-01-01T00:00:00Z';
 
 describe('a word that is nearly everywhere', () => {

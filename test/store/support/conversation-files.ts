@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
-import { writePieces } from '../../../src/store/log/content-pieces.ts';
+import { PIECE_BYTES, writePieces } from '../../../src/store/log/content-pieces.ts';
 import { exportConversation } from '../../../src/store/transfer/export-conversation.ts';
 import { importExportedConversation } from '../../../src/store/transfer/import-file.ts';
 import type { ImportedFile, ImportExportedRequest } from '../../../src/store/transfer/import-file.ts';
@@ -15,7 +15,8 @@ import { commitRequest, plan, turnWithSteps } from './compaction-builders.ts';
 import { answer, claimer, continueConversation, finishToolCall, send, step, text } from './store-builders.ts';
 
 export const ODD = 'NUL \0, a lone surrogate \uD800, a \\u0000 that is none, ü and 漢\n"quoted"';
-export const RAW = Buffer.concat([Buffer.from([0xff, 0xfe, 0x00, 0x80]), Buffer.alloc(600_000, 'zinnober ')]);
+/** Two pieces of it are stored. */
+export const RAW = Buffer.concat([Buffer.from([0xff, 0xfe, 0x00, 0x80]), Buffer.alloc(PIECE_BYTES, 'zinnober ')]);
 
 /** Two turns, a compaction, a tool result with a raw original, one that came too late, odd text, a memory; idle. */
 export async function richConversation(sql: Database): Promise<string> {

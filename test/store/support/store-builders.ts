@@ -11,7 +11,7 @@ import { listEntries } from '../../../src/store/log/entries.ts';
 import type { NewContent } from '../../../src/store/log/entries.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import { takeMessages } from '../../../src/store/messages/take-messages.ts';
-import { acceptMessage } from '../../../src/store/messages/messages.ts';
+import { acceptMessage, insertMessage } from '../../../src/store/messages/messages.ts';
 import type { MessageInput } from '../../../src/store/messages/messages.ts';
 import { registerModelCall, storeAnswer } from '../../../src/store/attempts/model-calls.ts';
 import type { AnswerToStore, StoredAnswer } from '../../../src/store/attempts/model-calls.ts';
@@ -144,7 +144,13 @@ export async function startTurn(sql: Database, said = 'hello', options: BeginOpt
 export async function conversationOf(sql: Database, ...said: string[]): Promise<TurnReference> {
   const [first = 'hello', ...rest] = said;
   const turn = await startTurn(sql, first);
-  for (const each of rest) await send(sql, { conversationId: turn.conversationId, ...text(each) });
+  const { conversationId } = turn;
+  // In one transaction: search tests say thousands.
+  await sql.begin((open) =>
+    Promise.all(
+      rest.map((each) => insertMessage(open, { id: newId(), conversationId, kind: 'message', ...text(each) })),
+    ),
+  );
   await takeMessages(sql, turn);
   return turn;
 }
