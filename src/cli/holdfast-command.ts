@@ -43,10 +43,10 @@ function formOf(flag: string, variable: 'DATABASE_URL' | 'TEMPORAL_ADDRESS'): (t
 }
 
 /** Explained once, by `holdfast --help`: every command but a few has them. */
-export const SERVERS_HELP = `Servers, with every command that needs them:
-  --database-url <url>           Postgres (default: DATABASE_URL, else holdfast.yaml, else the stack of \`holdfast dev\`)
-  --temporal-address <host:port> Temporal (default: TEMPORAL_ADDRESS, else found in the same way)
-  --temporal-namespace <name>    its namespace (default: TEMPORAL_NAMESPACE, else \`default\`)`;
+export const SERVERS_HELP = `Servers, found in holdfast.yaml or else the stack of \`holdfast dev\`, here or above:
+  --database-url <url>            Postgres (default: DATABASE_URL, else found)
+  --temporal-address <host:port>  Temporal (default: TEMPORAL_ADDRESS, else found)
+  --temporal-namespace <name>     its namespace (default: TEMPORAL_NAMESPACE)`;
 
 /** Flags that win over the environment and the local stack. */
 export function serverOptions(): Option[] {

@@ -6,7 +6,7 @@ import { tableLines } from '../render/text/table.ts';
 
 const agents = localCommand({
   description:
-    'Lists the agents of holdfast.yaml and the built-in `default`, with model, compaction preset and tools, then those that only a running worker has, because a program defines them.',
+    'Lists the agents of holdfast.yaml and the built-in `default`, with model, compaction preset and tools, then those that only a running worker has, because code defines them.',
   examples: ['npx holdfast agents', 'npx holdfast agents --json | jq -r ".agents[].name"'],
   servers: true,
   async run({ output }, flags) {
@@ -28,7 +28,7 @@ const agents = localCommand({
       { title: 'preset' },
       { title: 'tools', flexible: true as const },
     ];
-    const others = ofWorkers.map((name) => [safeLine(name), '', '', 'of a running worker, defined by a program']);
+    const others = ofWorkers.map((name) => [safeLine(name), '', '', 'of a running worker, defined in code']);
     return {
       json: { file, agents: listed, ofWorkers },
       lines: tableLines(columns, [...rows, ...others], output),
