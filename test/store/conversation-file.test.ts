@@ -203,15 +203,15 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
     ],
     [
       'a huge number',
-      (line) => [line.replace('"tokens_before":1000', '"tokens_before":1e400')],
-      'compactions.tokens_before is not',
+      (line) => [line.replace('"formNumber":1', '"formNumber":1e400')],
+      '"formNumber" of compactions is not',
     ],
     [
       'a huge measurement',
-      (line) => [line.replace(/"view_after":"\(\d+/u, '"view_after":"(9000000000000000000')],
-      'compactions.view_after is not',
+      (line) => [line.replace(/"viewAfter":"\(\d+/u, '"viewAfter":"(9000000000000000000')],
+      '"viewAfter" of compactions is not',
     ],
-    ['a time that is none', (line) => [line.replace(/"created_at":"[^"]*"/u, '"created_at":"secret"')], '22007'],
+    ['a time that is none', (line) => [line.replace(/"createdAt":"[^"]*"/u, '"createdAt":"secret"')], '22007'],
     [
       'deep nesting',
       (line) => [
@@ -239,7 +239,7 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
     const rows = lines.slice(1, -1);
     const answered = rows.findIndex((line) => isEntry(line, 7));
     const head = /"id":"([^"]+)"/u.exec(rows[answered] ?? '')?.[1] ?? '';
-    const last = (rows.at(-1) ?? '').replace(/"head_entry_id":"[^"]+"/u, `"head_entry_id":"${head}"`);
+    const last = (rows.at(-1) ?? '').replace(/"headEntryId":"[^"]+"/u, `"headEntryId":"${head}"`);
     const made = sealed(lines[0] ?? '', [...rows.slice(0, answered + 1), last]);
     await expect(importLines(sql, made)).rejects.toMatchObject({
       code: 'conversation_file_invalid',

@@ -77,37 +77,45 @@ describe('a file takes nothing but what it may hold', () => {
     const made = sealed(lines[0] ?? '', [row, ...lines.slice(1, -1)]);
     await expect(importLines(sql, made)).rejects.toMatchObject({
       code: 'conversation_file_invalid',
-      message: expect.stringMatching(/^line 2 of the file: (?:there is no table|conversations)/u),
+      message: expect.stringMatching(/^line 2 of the file: (?:there is no table|.* of conversations)/u),
     });
     expect(await rowsOf(sql, conversationId)).toEqual({});
   });
 
   it.each<[string, (line: string) => string, string]>([
-    ['a text without text', of('entries', TEXT, '"type":"text"'), 'entries.content is not what'],
-    ['a text that is a number', of('entries', TEXT, '"type":"text","text":5'), 'entries.content is not what'],
-    ['a part of an unknown kind', of('entries', TEXT, '"type":"zzz"'), 'entries.content is not what'],
-    ['a part of the kind of every object', of('entries', TEXT, '"type":"toString"'), 'entries.content is not what'],
+    ['a text without text', of('entries', TEXT, '"type":"text"'), '"content" of entries is not what'],
+    ['a text that is a number', of('entries', TEXT, '"type":"text","text":5'), '"content" of entries is not what'],
+    ['a part of an unknown kind', of('entries', TEXT, '"type":"zzz"'), '"content" of entries is not what'],
+    [
+      'a part of the kind of every object',
+      of('entries', TEXT, '"type":"toString"'),
+      '"content" of entries is not what',
+    ],
     [
       'what a hook stored',
       of('compactions', '"reason"', '"details":{"a":1},"reason"'),
-      'compactions has no column "details"',
+      '"details" of compactions is not what',
     ],
     [
       'a line for the summarizer',
       of('compactions', '"reason"', '"context_lines":{},"reason"'),
-      'has no column "context_lines"',
+      '"context_lines" of compactions is not what',
     ],
     [
       'the user as the origin of a memory',
       of('memories', '"kind"', '"origin":"user","kind"'),
-      'memories has no column "origin"',
+      '"origin" of memories is not what',
     ],
-    ['whom a memory is for', of('memories', '"kind"', '"scope_name":"root","kind"'), 'has no column "scope_name"'],
-    ['an entry of another turn', of('entries', '"turn":2', '"turn":0'), 'entries.turn is not what'],
+    [
+      'whom a memory is for',
+      of('memories', '"kind"', '"scopeName":"root","kind"'),
+      '"scopeName" of memories is not what',
+    ],
+    ['an entry of another turn', of('entries', '"turn":2', '"turn":0'), '"turn" of entries is not what'],
     [
       'a branch that nothing can follow',
       of('conversations', '"branch":0', '"branch":2147483647'),
-      'conversations.branch is not what',
+      '"branch" of conversations is not what',
     ],
   ])('%s is refused with its line', async (_, change, refusal) => {
     const made = changed(lines, change);
@@ -137,7 +145,7 @@ it("an original of another conversation's is refused", async () => {
   const [theirs] = await sql<{ id: string }[]>`
     select id from contents where conversation_id = ${await richConversation(sql)} limit 1`;
   const lines = await fileOf(sql, await richConversation(sql));
-  const made = changed(lines, of('entries', /"original_id":"[^"]*"/u, `"original_id":"${theirs?.id}"`));
+  const made = changed(lines, of('entries', /"originalId":"[^"]*"/u, `"originalId":"${theirs?.id}"`));
   await expect(importLines(sql, made)).rejects.toMatchObject({ code: 'conversation_file_invalid' });
 });
 

@@ -10,7 +10,7 @@ import type { OpenRequest, OpenedText } from '../../store/log/open-entry.ts';
 import { findSourceConversation } from '../../store/memory/memories.ts';
 import type { MemoryScope } from '../../store/memory/memories.ts';
 import { countUnindexed, searchedInPart, searchMemory } from '../../store/memory/recall-search.ts';
-import { ownId } from '../../store/transfer/own-ids.ts';
+import { ownId } from '../../store/transfer/conversation-file.ts';
 import { resultLimitFor } from '../../tools/runtime/compose-result.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
 import type { RecalledPage, RecalledRange, ToolMemory, ToolMemories } from '../../tools/tool.ts';

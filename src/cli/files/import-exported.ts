@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { LONGEST_LINE_BYTES, readLines } from '../../import/read/read-lines.ts';
-import { isConversationFile } from '../../store/transfer/read-file.ts';
+import { isConversationFile } from '../../store/transfer/conversation-file.ts';
 import { StoreError } from '../../store/database/errors.ts';
 import type { Printed } from '../command.ts';
 import { withReader } from '../connect.ts';

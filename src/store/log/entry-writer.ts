@@ -15,7 +15,7 @@ export interface NewEntry extends NewContent {
   readonly kind: EntryKind;
   /** Refused as `head_moved` when another entry is the head; left out, the head is the parent. */
   readonly parentId?: string;
-  /** When it was said, where that was elsewhere and before; ISO 8601. Default: now. */
+  /** When it was said, where that was elsewhere; ISO 8601. Default, and what lies ahead: now. */
   readonly createdAt?: string;
   // Only some kinds have these; checks of the table say which.
   readonly callNumber?: number | null;
@@ -51,7 +51,7 @@ export async function insertEntry(
       ${entry.callIndex ?? null}, ${entry.toolCallCount ?? null}, ${toolName === null ? null : plainText(toolName)},
       ${entry.isError ?? null}, ${entry.messageId ?? null}, ${entry.compactionId ?? null}, ${jsonText(entry.content)}::text::json,
       ${entry.original?.contentId ?? null}, ${measurementsText(entry.measurements)}::measurements,
-      coalesce(${entry.createdAt ?? null}::text::timestamptz, holdfast_now()))
+      least(${entry.createdAt ?? null}::text::timestamptz, holdfast_now()))
     returning sequence`;
   if (row === undefined) throw new TypeError('an insert returns its row or raises');
   return { id, sequence: row.sequence };

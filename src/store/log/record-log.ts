@@ -143,7 +143,7 @@ export class LogRecorder {
     await sql`
       insert into messages (id, conversation_id, kind, mode, content, measurements, created_at)
       values (${id}, ${this.conversationId}, 'message', 'queue', ${jsonText(content)}::text::json,
-        ${measurementsText(measurements)}::measurements, ${createdAt}::text::timestamptz)`;
+        ${measurementsText(measurements)}::measurements, least(${createdAt}::text::timestamptz, holdfast_now()))`;
     await appendMessages(writer, [{ id, createdAt, entryId }]);
     await sql`update turns set messages = messages + 1 where id = ${writer.turn.turnId}`;
   }

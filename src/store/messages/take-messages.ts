@@ -66,7 +66,7 @@ export async function appendMessages(writer: Writer, messages: readonly TakenMes
     ), said as (
       insert into entries (id, conversation_id, kind, turn_id, epoch, message_id, content, measurements, created_at)
       select entry_id, ${turn.conversationId}, 'user', ${turn.turnId}, ${turn.epoch}, id, content, measurements,
-        coalesce(created_at::timestamptz, holdfast_now())
+        least(created_at::timestamptz, holdfast_now())
       from taken order by position
       returning id, message_id, sequence, content
     ), told as (

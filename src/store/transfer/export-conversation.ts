@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
+import postgres from 'postgres';
 import type { Database, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { requireCurrentSchema } from '../database/migrate.ts';
 import { transaction } from '../database/transaction.ts';
+import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './conversation-file.ts';
 import { columnsOf, FILE_TABLES, isFileTable } from './format.ts';
 import type { FileTable } from './format.ts';
-import { CONVERSATION_FORMAT, CONVERSATION_FORMAT_VERSION } from './read-file.ts';
 
 /** Rows fetched at a time; one may hold a piece of 256 KB. */
 const FETCHED_AT_ONCE = 100;
@@ -39,9 +40,8 @@ export async function exportConversation(
     await writeLine(
       JSON.stringify({ format: CONVERSATION_FORMAT, version: CONVERSATION_FORMAT_VERSION, conversationId }),
     );
-    for (const name of Object.keys(FILE_TABLES).filter(isFileTable)) {
-      const query = `select json_build_object('table', '${name}', 'row', row_to_json(r))::text as line from (${exportQuery(name)}) as r`;
-      const cursor = open.unsafe<{ line: string }[]>(query, [conversationId]).cursor(FETCHED_AT_ONCE);
+    for (const table of Object.keys(FILE_TABLES).filter(isFileTable)) {
+      const cursor = open.unsafe<{ line: string }[]>(exportQuery(table), [conversationId]).cursor(FETCHED_AT_ONCE);
       for await (const fetched of cursor) {
         // A line break in JSON is white space: inside a string it is an escape.
         for (const { line } of fetched) await writeLine(line.replaceAll('\n', ' '));
@@ -52,35 +52,34 @@ export async function exportConversation(
   });
 }
 
-/** The pins of a note of rules, behind an empty text in place of the agent's own rules. */
-const PINS = String.raw`(
-  select case when count(*) < 2 then '[]'
-    else json_agg(case when p.place = 1 then '{"type":"text","text":""}' else p.part end order by p.place) end
-  from json_array_elements(r.content) with ordinality as p (part, place))`;
-
 /**
  * Columns that are not of the table, or not as they stand there. Memories and the agent's rules are of the agent and the user that a
- * turn works with.
+ * turn works with: of a note of rules the pins are left, behind an empty text in place of the agent's own.
  */
 const EXPRESSIONS: Readonly<Record<string, string>> = {
   data: String.raw`translate(encode(r.data, 'base64'), E'\n', '')`,
   turn: 't.number',
   outcome: 'c.outcome',
-  entry_kind: 'r.kind',
+  entryKind: 'r.kind',
+  key: 'r.note_key',
   'entries.model': 'm.model',
-  content: `case r.slot when 'rules' then ${PINS} when 'memories' then '[]' else r.content end`,
+  content: String.raw`case r.slot when 'memories' then '[]' when 'rules' then (
+    select case when count(*) < 2 then '[]'
+      else json_agg(case when p.place = 1 then '{"type":"text","text":""}' else p.part end order by p.place) end
+    from json_array_elements(r.content) with ordinality as p (part, place)) else r.content end`,
 };
 
 /** Of which JSON has no type. */
-const AS_TEXT = /_at$|measurements$|^view_/u;
+const AS_TEXT = /At$|easurements$|^view/u;
 
-/** The query of a table's rows, with the conversation as $1. */
+/** The lines of a table, with the conversation as $1. */
 function exportQuery(table: FileTable): string {
   const columns = columnsOf(table).map((column) => {
-    const expression = EXPRESSIONS[`${table}.${column}`] ?? EXPRESSIONS[column] ?? `r.${column}`;
-    return `${expression}${AS_TEXT.test(column) ? '::text' : ''} as ${column}`;
+    const expression = EXPRESSIONS[`${table}.${column}`] ?? EXPRESSIONS[column] ?? `r.${postgres.fromCamel(column)}`;
+    return `${expression}${AS_TEXT.test(column) ? '::text' : ''} as "${column}"`;
   });
-  return `select ${columns.join(', ')} from ${FILE_TABLES[table].from}`;
+  const rows = `select ${columns.join(', ')} from ${FILE_TABLES[table].from}`;
+  return `select json_build_object('table', '${table}', 'row', row_to_json(r))::text as line from (${rows}) as r`;
 }
 
 async function requireIdle(sql: Transaction, conversationId: string): Promise<void> {
@@ -90,9 +89,7 @@ async function requireIdle(sql: Transaction, conversationId: string): Promise<vo
           or exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null) as "isBusy"
         from conversations c where c.id = ${conversationId}`
     : [];
-  if (row === undefined) {
-    throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
-  }
+  if (row === undefined) throw new StoreError('conversation_not_found', `there is no conversation ${conversationId}`);
   if (!row.isBusy) return;
   throw new StoreError(
     'conversation_busy',

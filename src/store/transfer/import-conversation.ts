@@ -1,39 +1,27 @@
-import type { ContentPart } from '../../context/log/content.ts';
 import type { ToolCallOutcome } from '../attempts/tool-call-rows.ts';
 import type { Database } from '../database/database.ts';
 import { LogRecorder } from '../log/record-log.ts';
-import type { RecordedConversation } from '../log/record-log.ts';
+import type { RecordedConversation, RecordedEntry } from '../log/record-log.ts';
 import { writeEvents } from '../database/transaction.ts';
 
-interface Said {
-  readonly turn: number;
-  readonly content: readonly ContentPart[];
-  /** When it was said, becomes the entry's time (`entryTime`). Default: the recording does not say. */
-  readonly at?: Date;
-}
+/** `at`: when it was said, becomes the entry's time (`entryTime`). Default: the recording does not say. */
+type Said = Pick<RecordedEntry, 'turn' | 'content'> & { readonly at?: Date };
+type OfCall = Said & { readonly callNumber: number };
 
-/** One record of a conversation that took place elsewhere, in order. Each tool call has exactly one result before the next answer. */
+/** One record of a conversation that took place elsewhere, in order. */
 export type ImportedRecord =
   | (Said & { readonly kind: 'user' })
-  /** `callNumber`: from 1 within its turn, without gaps. */
-  | (Said & { readonly kind: 'assistant'; readonly callNumber: number; readonly model?: string })
-  | (Said & {
+  | (OfCall & { readonly kind: 'assistant'; readonly model?: string })
+  | (OfCall & {
       readonly kind: 'tool_result';
-      readonly callNumber: number;
       readonly callIndex: number;
       readonly toolName: string;
-      /** `outcome_unknown`: nobody recorded a result, and the content says so. */
       readonly outcome: ToolCallOutcome;
     });
 
 /** `snapshot`: of the agent as it is configured now; a turn that goes on with the conversation freezes its own. */
 export interface ImportRequest extends RecordedConversation {
   readonly records: Iterable<ImportedRecord>;
-}
-
-export interface ImportedConversation {
-  readonly turns: number;
-  readonly entries: number;
 }
 
 const NO_BEGINNING = { content: [{ type: 'text', text: '[The recording begins with an answer.]' }] } as const;
@@ -43,7 +31,10 @@ const NO_BEGINNING = { content: [{ type: 'text', text: '[The recording begins wi
  * usage: nothing was paid here. Messages and entries have the times of the recording; turns, events and `active_at` have that of the
  * import, from which retention counts.
  */
-export async function importConversation(sql: Database, request: ImportRequest): Promise<ImportedConversation> {
+export async function importConversation(
+  sql: Database,
+  request: ImportRequest,
+): Promise<{ readonly turns: number; readonly entries: number }> {
   return writeEvents(sql, request.conversationId, async (source) => {
     const recorder = new LogRecorder(source, request);
     await recorder.begin();

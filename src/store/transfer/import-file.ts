@@ -14,11 +14,10 @@ import type { RecordedConversation } from '../log/record-log.ts';
 import { jsonText } from '../log/stored-text.ts';
 import type { MemoryScope } from '../memory/memories.ts';
 import { termsOf } from '../memory/memory-terms.ts';
-import { parseRow } from './format.ts';
+import { invalid, openFile, ownId, withOwnIds } from './conversation-file.ts';
+import type { FileRow } from './conversation-file.ts';
+import { isFileTable, parseRow } from './format.ts';
 import type { FileTable, RowOf } from './format.ts';
-import { ownId, withOwnIds } from './own-ids.ts';
-import { invalid, readHeader, readRows } from './read-file.ts';
-import type { FileRow } from './read-file.ts';
 
 export interface ImportExportedRequest extends Omit<RecordedConversation, 'conversationId' | 'snapshot'> {
   readonly lines: AsyncIterable<string>;
@@ -53,10 +52,9 @@ interface FileImport extends ImportExportedRequest {
  * @throws StoreError `conversation_file_invalid` with the line; `conversation_exists`, of a file that is whole
  */
 export async function importExportedConversation(sql: Database, request: ImportExportedRequest): Promise<ImportedFile> {
-  const lines = each(request.lines);
-  const { value: header = '' } = await lines.next();
   const { tenant = DEFAULT_TENANT, ownIds = false } = request;
-  const conversationId = ownIds ? ownId(tenant, readHeader(header)) : readHeader(header);
+  const { conversationId: id, rows } = await openFile(request.lines);
+  const conversationId = ownIds ? ownId(tenant, id) : id;
   return writeEvents(sql, conversationId, async (source) => {
     await source.sql`set constraints all deferred`;
     await source.sql`set local timezone to 'UTC'`;
@@ -67,7 +65,7 @@ export async function importExportedConversation(sql: Database, request: ImportE
     const file: FileImport = { ...request, ...start, conversationId, sql: source.sql, recorder };
     let line = 1;
     try {
-      for await (const row of readRows(header, lines)) {
+      for await (const row of rows) {
         ({ line } = row);
         // Read to the end all the same: whoever makes room for a file that is not whole loses the only good copy.
         if (isNew) await addRow(file, ownIds ? withOwnIds(tenant, row) : row);
@@ -83,56 +81,40 @@ export async function importExportedConversation(sql: Database, request: ImportE
   });
 }
 
-async function* each(lines: AsyncIterable<string>): AsyncGenerator<string, undefined> {
-  yield* lines;
-}
-
-/**
- * A value that Postgres does not take, a row that is there twice, and one that the fences of the log do not admit are the
- * file's fault. The words of Postgres hold the value and are left out, the cause too; those of the fences hold ids and numbers.
- */
+/** What Postgres and the fences refuse is the file's fault. The words of Postgres hold the value and are left out; those of the fences do not. */
 function faultOfFile(error: unknown, line: number): unknown {
   if (error instanceof RecordingError) return invalid(line, error.message);
   if (error instanceof RangeError) return invalid(line, 'a value is nested too deeply');
   if (!(error instanceof postgres.PostgresError)) return error;
-  const { table_name: table, column_name: column, code, message } = error;
-  if (code.startsWith('HF')) {
-    const what = message.replace(/^conversation \S+: /u, '');
-    return invalid(line, `it does not follow from the lines before (${what}): one is missing, doubled or changed`);
-  }
-  if (!/^2[23]/u.test(code)) return error;
-  const place = [table, column].filter((each) => each !== undefined).join('.');
-  return invalid(line, `Postgres refuses a value${place === '' ? '' : ` of ${place}`} (SQLSTATE ${code})`);
+  const { table_name: table = 'a table', code, message } = error;
+  if (code.startsWith('HF'))
+    return invalid(line, `it does not follow from the lines before: ${message.replace(/^conversation \S+: /u, '')}`);
+  return /^2[23]/u.test(code) ? invalid(line, `Postgres refuses a value of ${table} (SQLSTATE ${code})`) : error;
 }
 
 async function addRow(file: FileImport, { table, row }: FileRow): Promise<void> {
+  if (!isFileTable(table)) throw new RecordingError(`there is no table ${JSON.stringify(table)} in such a file`);
   if (file.state !== null) throw new RecordingError('the conversation itself comes last');
+  const { recorder } = file;
   switch (table) {
-    case 'contents':
-    case 'branches':
-    case 'compaction_operations':
-    case 'branch_summaries':
-      return insert(file, table, parseRow(table, row));
+    case 'compactions': {
+      const { turn, ...compaction } = parseRow(table, row);
+      const { epoch } = recorder.current.turn;
+      return insert(file, table, { ...compaction, turnId: recorder.turnIdOf(turn), epoch, status: 'committed' });
+    }
     case 'compaction_parts':
-      return insert(file, table, {
-        ...parseRow(table, row),
-        epoch: file.recorder.current.turn.epoch,
-        state: 'written',
-      });
+      return insert(file, table, { ...parseRow(table, row), epoch: recorder.current.turn.epoch, state: 'written' });
     case 'content_pieces':
       return addPiece(file, parseRow(table, row));
     case 'entries':
       return addEntry(file, parseRow(table, row));
-    case 'compactions': {
-      const { turn, ...compaction } = parseRow(table, row);
-      const { epoch } = file.recorder.current.turn;
-      const turnId = file.recorder.turnIdOf(turn);
-      return insert(file, table, { ...compaction, turn_id: turnId, epoch, status: 'committed' });
-    }
     case 'memories':
       return addMemory(file, parseRow(table, row));
     case 'conversations':
       file.state = parseRow(table, row);
+      return;
+    default:
+      return insert(file, table, parseRow(table, row));
   }
 }
 
@@ -141,56 +123,38 @@ const UNKNOWN_TYPE = 705;
 const JSON_COLUMN = /^(?:files|focus|plan|sections|summary|text)$/u;
 
 async function insert({ sql, conversationId }: FileImport, table: FileTable, row: object): Promise<void> {
-  const columns = Object.entries({ ...row, conversation_id: conversationId });
-  const values = columns.map(([name, value]: [string, unknown]) => {
-    const written = value === null || !JSON_COLUMN.test(name) ? value : jsonText(value);
-    return [name, typeof written === 'string' ? sql.typed(written, UNKNOWN_TYPE) : written] as const;
+  const columns = Object.entries({ ...row, conversationId }).map(([column, value]: [string, unknown]) => {
+    const written = value === null || !JSON_COLUMN.test(column) ? value : jsonText(value);
+    const typed = typeof written === 'string' ? sql.typed(written, UNKNOWN_TYPE) : written;
+    return [postgres.fromCamel(column), typed] as const;
   });
   const isTaken = table === 'memories' ? sql`on conflict (id, tenant) do nothing` : sql``;
-  await sql`insert into ${sql(table)} ${sql(Object.fromEntries(values))} ${isTaken}`;
+  await sql`insert into ${sql(table)} ${sql(Object.fromEntries(columns))} ${isTaken}`;
 }
 
 async function addPiece({ sql, conversationId }: FileImport, row: RowOf<'content_pieces'>): Promise<void> {
-  const { content_id: id, number, data } = row;
   const { count } = await sql`
     insert into content_pieces (content_id, number, data)
-    select o.id, ${number}, ${Buffer.from(data, 'base64')} from contents o
-    where o.id = ${id} and o.conversation_id = ${conversationId}`;
+    select o.id, ${row.number}, ${Buffer.from(row.data, 'base64')} from contents o
+    where o.id = ${row.contentId} and o.conversation_id = ${conversationId}`;
   if (count === 0) throw new RecordingError('the original of the piece does not stand before it');
 }
 
 async function addEntry(file: FileImport, row: RowOf<'entries'>): Promise<void> {
   const { sql, recorder, conversationId } = file;
-  const { id, turn, slot, parent_id: parent, branch, original_id: contentId } = row;
+  const { sequence, parentId, branch, entryKind: kind, originalId: contentId, createdAt: at, ...entry } = row;
   file.entries += 1;
-  if (row.sequence !== file.entries)
-    throw new RecordingError(
-      `entry ${file.entries} comes next, and not ${row.sequence}: one is missing, doubled or moved`,
-    );
-  if (parent !== file.head || branch !== file.branch) {
+  if (sequence !== file.entries)
+    throw new RecordingError(`entry ${file.entries} comes next, and not ${sequence}: one is missing, doubled or moved`);
+  if (parentId !== file.head || branch !== file.branch) {
     recorder.requireResults();
-    await sql`update conversations set head_entry_id = ${parent}, branch = ${branch} where id = ${conversationId}`;
+    await sql`update conversations set head_entry_id = ${parentId}, branch = ${branch} where id = ${conversationId}`;
   }
-  [file.head, file.branch] = [id, branch];
-  const [{ at } = { at: '' }] = await sql<{ at: string }[]>`
-    select least(${row.created_at}::text::timestamptz, holdfast_now())::text as at`;
-  return recorder.record({
-    id,
-    turn,
-    slot,
-    at,
-    kind: row.entry_kind,
-    // Memories and the agent's own rules are of the agent and the user here; a turn notes them. Pins are the conversation's.
-    content: slot === 'memories' ? [] : slot === 'rules' ? rulesWithPins([], row.content) : row.content,
-    key: row.note_key,
-    model: row.model,
-    callNumber: row.call_number,
-    callIndex: row.call_index,
-    toolName: row.tool_name,
-    outcome: row.outcome,
-    compactionId: row.compaction_id,
-    ...(contentId !== null && { original: { contentId, bytes: 0, missingBytes: 0 } }),
-  });
+  [file.head, file.branch] = [entry.id, branch];
+  // Memories and the agent's own rules are of the agent and the user here; a turn notes them. Pins are the conversation's.
+  const content = row.slot === 'memories' ? [] : row.slot === 'rules' ? rulesWithPins([], row.content) : row.content;
+  const original = contentId === null ? {} : { original: { contentId, bytes: 0, missingBytes: 0 } };
+  return recorder.record({ ...entry, kind, at, content, ...original });
 }
 
 /**
@@ -204,7 +168,7 @@ async function addMemory(file: FileImport, row: RowOf<'memories'>): Promise<void
   const { tenant = DEFAULT_TENANT } = file;
   // No term has a comma, a quotation mark or a brace.
   const terms = `{${termsOf({ ...row, tenant, scopeName, text }).join(',')}}`;
-  await insert(file, 'memories', { ...row, text, terms, tenant, scope_name: scopeName, origin: 'model' });
+  await insert(file, 'memories', { ...row, text, terms, tenant, scopeName, origin: 'model' });
 }
 
 async function finish(file: FileImport): Promise<ImportedFile> {
@@ -214,12 +178,12 @@ async function finish(file: FileImport): Promise<ImportedFile> {
   await recorder.finish();
   await requireWhole(file);
   await sql`
-    update conversations c set branch = ${state.branch}, head_entry_id = ${state.head_entry_id},
+    update conversations c set branch = ${state.branch}, head_entry_id = ${state.headEntryId},
       compactions = (select count(*) from compactions k where k.conversation_id = c.id),
-      compactions_over = ${state.compactions_over}, compaction_id = ${state.compaction_id},
-      view_offset = ${state.view_offset}::text::measurements,
-      created_at = least(${state.created_at}::text::timestamptz, holdfast_now()),
-      active_at = least(${state.active_at}::text::timestamptz, holdfast_now())
+      compactions_over = ${state.compactionsOver}, compaction_id = ${state.compactionId},
+      view_offset = ${state.viewOffset}::text::measurements,
+      created_at = least(${state.createdAt}::text::timestamptz, holdfast_now()),
+      active_at = least(${state.activeAt}::text::timestamptz, holdfast_now())
     where id = ${conversationId}`;
   await sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
   const memories = await sql<(MemoryScope & { count: number })[]>`
@@ -253,7 +217,7 @@ async function requireWhole({ sql, conversationId }: FileImport): Promise<void> 
         where o.conversation_id = c.id group by o.id
         having coalesce(sum(length(p.data)), 0) <> o.bytes or count(p.number) <> coalesce(max(p.number) + 1, 0))
         then 'a piece of an original is missing, doubled or changed'
-      when (select count(*) filter (where k.number > 0) <> coalesce(max(k.number), 0) from compactions k where k.conversation_id = c.id)
+      when (select count(*) filter (where k.number > 0) <> max(k.number) from compactions k where k.conversation_id = c.id)
         then 'a compaction is missing'
       when exists (
         select from compactions k cross join lateral json_array_elements(k.plan -> 'parts') as part
