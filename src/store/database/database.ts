@@ -51,6 +51,9 @@ function schemaOf(extension: string): string {
  */
 const TIME_LIMITS = { idle_in_transaction_session_timeout: '5000', lock_timeout: '8000' };
 
+/** Of two words, by pg_trgm; below it they are strangers. Six letters with one left out have 4 of 9 trigrams in common. */
+export const SMALLEST_SIMILARITY = 0.44;
+
 /** Of workers and clients: whoever waits for a server that has fallen silent is told within 10 s. Longer than `lock_timeout`. */
 export const SILENCE_LIMIT_MILLISECONDS = 9_500;
 
@@ -137,7 +140,9 @@ function openPool(options: Omit<DatabaseOptions, 'listenUrl'>): Database {
     startupOptions,
     ...address
   } = readConnectionOptions(options.url);
-  const settings = { ...named, ...TIME_LIMITS, ...options.settings };
+  // What is less alike would be compared all the same.
+  const similarity = { 'pg_trgm.similarity_threshold': String(SMALLEST_SIMILARITY) };
+  const settings = { ...named, ...TIME_LIMITS, ...similarity, ...options.settings };
   warnings.forEach(warnOnce);
   const pooled = options.pooled ?? isDeclared;
   const sql = postgres({

@@ -1,3 +1,4 @@
+import { SMALLEST_SIMILARITY } from '../database/database.ts';
 import type { Database } from '../database/database.ts';
 import { dateTermsOf, yearTermsOf } from './dates.ts';
 import { frequenciesOf, likePart } from './scope.ts';
@@ -136,8 +137,6 @@ function dateTerms(text: string, askedAt: Date): QueryTerm[] {
 
 /** Shorter words are like too many others. Characters. */
 const SHORTEST_WORD = 3;
-/** Below this similarity of pg_trgm two words are strangers. Six letters with one left out have 4 of 9 trigrams in common. */
-const SMALLEST_SIMILARITY = 0.44;
 /** What a word counts that holds the one asked for as a part: of an identifier, a hash or a compound. */
 const SIMILARITY_OF_PART = 0.6;
 /** A word begins or ends with it; shorter ones do so by chance. Characters. */
