@@ -8,16 +8,16 @@ import { expectDeathsInEach } from './presets/scenario.ts';
 
 const MAILS = 41;
 /**
- * Characters: with a window, a reserve and mails of half their size, 15 mails take half of what seeds/wolffish.md reports, 494,000 tokens of
- * the document's 1.5 characters. What decides is their share of the window.
+ * Characters: with a window, a reserve and mails of a tenth of their size, 15 mails take a tenth of what seeds/wolffish.md reports, 494,000
+ * tokens of the document's 1.5 characters. What decides is their share of the window.
  */
-const MAIL_CHARACTERS = 24_700;
+const MAIL_CHARACTERS = 4_940;
 const TASK = `Call read_file with {"path": "mail/$index.txt", "limit": 2000} ${MAILS} times, one by one\nSay all mails are read`;
 
 const agent = {
-  model: 'simulator/sim-489k',
+  model: 'simulator/sim-98k',
   preset: 'wolffish',
-  policy: { outputReserve: { tokens: 16_384 } },
+  policy: { outputReserve: { tokens: 3_277 } },
 } as const;
 const harness = useTurnHarness({ agent });
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await mkdir(join(harness.workspace, 'mail'));
   for (let mail = 1; mail <= MAILS; mail += 1) {
     const lines = Array.from(
-      { length: 500 },
+      { length: 100 },
       (_, index) => `{"mail":${mail},"line":${index},"ref":"KT-${mail * 7_919 + index}"}\n`,
     );
     await writeFile(join(harness.workspace, 'mail', `${mail}.txt`), lines.join('').slice(0, MAIL_CHARACTERS));

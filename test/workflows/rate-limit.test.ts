@@ -65,21 +65,18 @@ test('a turn whose summaries do nothing but wait is idle, as one whose model cal
 });
 
 test('a pause of days is one of a day, is shown and can be ended: calls are made again, and a turn that waits for it writes no history', async () => {
-  const paused = await startTurnHarness();
-  onTestFinished(() => paused.stop());
-  const { client } = paused;
-  const options = { environment: paused.environment, directory: paused.workspace };
+  const { client } = harness;
+  const options = { environment: harness.environment, directory: harness.workspace };
   const models = () => runInProcess(['model', 'list'], options);
   const unpause = () => runInProcess(['model', 'unpause', 'simulator'], options);
-  await paused.startWorker();
-  await paused.fault({ kind: 'rate_limit', retryAfterSeconds: 129_200, times: 1 });
+  await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 129_200, times: 1 });
   const refused = await client.start('Say first');
   const { conversationId } = refused;
   await waitUntil(
     'the turn waits',
     async () => (await client.conversation.get({ conversationId })).turn?.state === 'waiting_for_rate_limit',
   );
-  const timers = async () => (await paused.history(conversationId)).includes('timerStartedEventAttributes');
+  const timers = async () => (await harness.history(conversationId)).includes('timerStartedEventAttributes');
   expect(await timers()).toBe(false);
   const [pause] = await client.models.listPauses();
   const length = Date.parse(pause?.until ?? '') - Date.parse(pause?.since ?? '');
@@ -90,7 +87,7 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
   expect((await unpause()).stdout).toBe('simulator is called again.\n');
   expect((await unpause()).stdout).toBe('simulator was not paused. No provider is.\n');
   expect((await models()).stdout).not.toContain('is not called until');
-  expect((await paused.runTask('Say other')).outcome).toBe('completed');
+  expect((await harness.runTask('Say other')).outcome).toBe('completed');
   await client.conversation.stop({ conversationId });
   expect((await client.conversation.outcome({ ...refused, timeoutMilliseconds: 60_000 })).outcome).toBe('stopped');
 }, 120_000);

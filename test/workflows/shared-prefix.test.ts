@@ -5,7 +5,7 @@ import { writeLogs } from './presets/scenario.ts';
 const harness = useTurnHarness();
 
 beforeAll(async () => {
-  await writeLogs(harness, 12, 150);
+  await writeLogs(harness, 9, 200);
   await harness.startWorker();
 });
 
@@ -41,7 +41,7 @@ function sharesBeginning(last: unknown, summary: unknown): boolean {
   return after.slice(length).includes('interrupted here for its summary') && length > before.length / 2;
 }
 
-const TASK = 'Call read_file with {"path": "log-$index.txt"} 12 times, one by one';
+const TASK = 'Call read_file with {"path": "log-$index.txt"} 9 times, one by one';
 
 test.each(['simulator', 'simulator-chat', 'simulator-responses'])(
   'R27 %s: a summary is asked for behind the beginning of the last request, and reads 85 percent and more from the cache',
