@@ -9,7 +9,7 @@ import { messageLines } from './message-lines.ts';
 const acp = clientCommand({
   description:
     'Serves the agents of holdfast.yaml to an editor that speaks the Agent Client Protocol, on standard input and output. Turns run in workers: they go on when the editor is closed, and loading the session shows what happened meanwhile.',
-  examples: ['npx holdfast acp', "npx acpx --agent 'npx holdfast acp' exec 'What does this project do?'"],
+  examples: ['npx holdfast acp', "npx acpx@0.15.1 --agent 'npx holdfast acp' exec 'What does this project do?'"],
   options: [tenantOption()],
   needs: { agents: true },
   async run({ client, surroundings: { configuration } }) {
