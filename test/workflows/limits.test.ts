@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
-import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 
@@ -30,27 +29,25 @@ type Limits = NonNullable<NonNullable<HarnessOptions['agent']>['limits']>;
 
 /** Agents by what they are limited to. */
 const LIMITS = {
-  steps: { steps: 20, conversation: { toolCalls: 26 } },
+  steps: { steps: 5, conversation: { toolCalls: 7 } },
   questions: { toolCalls: 2 },
   calls: { conversation: { toolCalls: 4 } },
   slow: { wallTime: 2 },
-  idle: { idleTime: 2 },
+  idle: { idleTime: 8 },
   long: { conversation: { wallTime: 60 } },
   patient: { idleTime: 300 },
   minute: { wallTime: 60 },
 } as const satisfies Readonly<Record<string, Limits>>;
 
-let server: Awaited<ReturnType<typeof startTestTemporal>>;
 let harness: TurnHarness;
 let client: TurnHarness['client'];
 
 // Continues as new after few steps, so that every limit also holds across runs.
 beforeAll(async () => {
-  server = await startTestTemporal({ suggestContinueAsNewEvents: 120 });
   const tools = ['count', 'linger', 'ask_user'];
   const agents = Object.entries(LIMITS).map(([name, limits]) => [name, { tools, limits }]);
   harness = await startTurnHarness({
-    temporalAddress: server.address,
+    temporalAddress: inject('shortHistoryTemporalAddress'),
     tools: [count, linger],
     configurationFile: JSON.stringify({ agents: Object.fromEntries(agents) }),
   });
@@ -58,10 +55,7 @@ beforeAll(async () => {
   await harness.startWorker();
 });
 
-afterAll(async () => {
-  await harness.stop();
-  await server.stop();
-});
+afterAll(() => harness.stop());
 
 const runTask = (task: string, agent: keyof typeof LIMITS) => harness.runTask(task, { agent });
 
@@ -71,31 +65,31 @@ const textsOf = async (conversationId: string): Promise<string[]> =>
   );
 
 test('a turn ends at its limit across runs, after the model was told once; resume needs a raise of it, and goes on with what was left', async () => {
-  const turn = await runTask('Call count with {"n": "$index"} 30 times, one by one', 'steps');
+  const turn = await runTask('Call count with {"n": "$index"} 8 times, one by one', 'steps');
   const { conversationId } = turn;
-  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'step_limit', steps: 20 });
+  expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'step_limit', steps: 5 });
   expect(turn.explanation).toContain('holdfast resume');
   expect((await harness.temporal.workflow.count(`WorkflowId = "agent-turn:${conversationId}"`)).count).toBeGreaterThan(
     1,
   );
   const notes = (await textsOf(conversationId)).filter((text) => text.startsWith('note: [Limit]'));
-  expect(notes).toEqual([expect.stringContaining('This turn has used 16 of 20 steps.')]);
+  expect(notes).toEqual([expect.stringContaining('This turn has used 4 of 5 steps.')]);
   await expect(client.conversation.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
     code: 'limit_not_raised',
     message: expect.stringContaining(`"holdfast resume ${conversationId} --steps +`) as string,
   });
-  const printed = await runInProcess(['resume', conversationId, '--steps', '+12', '--json'], {
+  const printed = await runInProcess(['resume', conversationId, '--steps', '+4', '--json'], {
     environment: harness.environment,
   });
   const { messageId } = JSON.parse(printed.stdout) as { messageId: string };
   const second = await client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
-  expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 6 });
+  expect(second).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_tool_call_limit', steps: 2 });
   const third = await client.conversation.resume({ conversationId, raise: { toolCalls: 10 } });
   expect(await client.conversation.outcome({ ...third, timeoutMilliseconds: 120_000 })).toMatchObject({
     outcome: 'completed',
   });
   const texts = await textsOf(conversationId);
-  expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(30);
+  expect(texts.filter((text) => text.startsWith('tool_result: counted'))).toHaveLength(8);
   await expect(client.conversation.resume({ conversationId })).rejects.toMatchObject({ code: 'nothing_to_resume' });
 });
 
@@ -150,7 +144,7 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
         (
           await harness.database`
           select from decisions
-          where conversation_id = ${asked.conversationId} and requested_at < now() - make_interval(secs => 2)`
+          where conversation_id = ${asked.conversationId} and requested_at < now() - make_interval(secs => 8)`
         ).length,
       { timeout: 60_000 },
     )
@@ -163,7 +157,7 @@ test('a turn that takes too long, or in which nothing happens, ends what runs; w
 
 test('a tool that hangs runs no longer than the conversation may; time before the turn counts', async () => {
   const { conversationId } = await runTask('Call count with {"n": 1}', 'long');
-  await harness.database`update conversations set worked_seconds = worked_seconds + 56 where id = ${conversationId}`;
+  await harness.database`update conversations set worked_seconds = worked_seconds + 40 where id = ${conversationId}`;
   const turn = await harness.runTask('Call linger with {}', { conversationId });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'conversation_wall_time_limit', steps: 1 });
 });
