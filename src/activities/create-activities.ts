@@ -1,7 +1,6 @@
 import { definedOf } from '../context/policy/defined-of.ts';
-import { activity, ownerOf } from './runtime/activity.ts';
+import { activity } from './runtime/activity.ts';
 import type { ActivityInput, Execution } from './runtime/activity.ts';
-import { LackedHere, handOver } from './runtime/failures.ts';
 import { beginTurn, continueTurn } from './turn/begin-and-end-turn.ts';
 import { callModel } from './model/call-model.ts';
 import { changeBranch } from './turn/change-branch.ts';
@@ -26,16 +25,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     body: Body<Input, Output>,
     givenUp?: () => NoInfer<Output>,
   ) => {
-    const run = async (input: Input, execution: Execution): Promise<Output> => {
-      // If an earlier attempt still stores its result here, this attempt uses it instead of repeating the work.
-      await dependencies.outlastingWork.settled(execution);
-      try {
-        return await body(dependencies, input, execution);
-      } catch (error) {
-        if (!(error instanceof LackedHere)) throw error;
-        throw await handOver(dependencies, ownerOf(input), execution.attempt, error);
-      }
-    };
+    const run = (input: Input, execution: Execution): Promise<Output> => body(dependencies, input, execution);
     return activity<Input, Output>(dependencies, { name, run, ...definedOf({ givenUp }) });
   };
   return {

@@ -10,6 +10,7 @@ import { expect, test } from 'vitest';
 import { activity } from '../../src/activities/runtime/activity.ts';
 import type { ActivityBody } from '../../src/activities/runtime/activity.ts';
 import { FenceWatch } from '../../src/activities/runtime/fence-watch.ts';
+import { createOutlastingWork } from '../../src/activities/runtime/outlasting-work.ts';
 import { countActivityFailure } from '../../src/store/turns/activity-failures.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
@@ -30,8 +31,10 @@ function attemptsOf(body: ActivityBody<Of, string>, timeLimit = 60_000) {
     database: sql,
     logger,
     isWorkflowOpen: () => Promise.resolve(true),
+    isServed: () => Promise.resolve(true),
     worksOn: () => () => undefined,
     fenceWatch: new FenceWatch(sql, logger),
+    outlastingWork: createOutlastingWork(logger),
   };
   const run = activity<Of, string>(shell, body);
   return (attempt: number, of: Of): Promise<string> =>
@@ -49,6 +52,7 @@ function waiting(timeLimit?: number) {
 test('an attempt joins the work of the one before while that is within its time limit', async () => {
   const { ends, attempt } = waiting();
   const attempts = [attempt(1), attempt(2)];
+  await waitUntil('it runs', () => ends.length > 0);
   ends[0]?.('once');
   expect(await Promise.all(attempts)).toEqual(['once', 'once']);
   expect(ends).toHaveLength(1);
@@ -61,6 +65,7 @@ test('work that hangs beyond its time limit is begun anew by the next attempt, w
   const hanging = attempt(1);
   await waitUntil('the time limit is over', () => performance.now() - begun > limit);
   const next = attempt(2);
+  await waitUntil('it runs anew', () => ends.length > 1);
   ends[1]?.('anew');
   expect(await next).toBe('anew');
   ends[0]?.('too late');

@@ -10,9 +10,8 @@ import type { ToolRegistry } from '../../tools/runtime/registry.ts';
 import type { ModelPermits } from './model-permits.ts';
 import type { ReachCrashPoint } from './crash-points.ts';
 import type { FenceWatch } from './fence-watch.ts';
-import type { IsWorkflowOpen } from './activity.ts';
 import type { ConversationSettings } from '../../store/messages/messages.ts';
-import type { OutlastingWork } from './outlasting-work.ts';
+import type { IsWorkflowOpen, OutlastingWork } from './outlasting-work.ts';
 
 /** All that activities need from outside. No activity reads the environment or keeps globals. */
 export interface ActivityDependencies {
