@@ -34,11 +34,18 @@ async function reached({ id }: { readonly id: string }, status: string): Promise
   await waitUntil(`it is ${status}`, async () => (await openai.responses.retrieve(id)).status === status);
 }
 
-test('a response can be cancelled without a worker', async () => {
+test('without a worker a response can be cancelled, and a compaction sends the head of its answer', async () => {
   const response = await openai.responses.create({ model: 'default', input: 'Say crane', background: true });
   expect(await openai.responses.cancel(response.id)).toMatchObject({ status: 'queued' });
+  const { conversation } = await openai.responses.create({ model: 'default', input: 'Say heron', background: true });
+  const compaction = await fetch(`${harness.server.url}/v1/responses/compact`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'default', conversation }),
+  });
   await harness.startWorker();
   await reached(response, 'cancelled');
+  expect(await compaction.json()).toMatchObject({ object: 'response.compaction', output: [] });
 });
 
 test('a client that gives up on silence and asks again gets its answer, of one turn', async () => {

@@ -176,8 +176,8 @@ export async function createResponse(client: Holdfast, asked: Asked) {
   return { of: { conversationId: continued?.conversationId ?? messageId, messageId }, afterEvent };
 }
 
-/** Compacts a conversation now. No items: there was nothing to compact. */
-export async function compactResponse(client: Holdfast, asked: Asked, signal: AbortSignal) {
+/** Compacts a conversation now. @returns waits for it. No items: there was nothing to compact */
+export async function compactResponse(client: Holdfast, asked: Asked) {
   const { continued, content } = asked;
   if (continued === null || content.length > 0) {
     const message = 'names what is compacted by previous_response_id or conversation, without input';
@@ -186,11 +186,13 @@ export async function compactResponse(client: Holdfast, asked: Asked, signal: Ab
   const { conversationId } = continued;
   await requireNewest(client, asked);
   const { messageId } = await client.conversation.compact({ conversationId });
-  await client.conversation.outcome({ conversationId, messageId, signal });
   const response = new StoredResponse(client, { conversationId, messageId }, { include: [INCLUDE_SUMMARIES] });
-  const { id, created_at, usage, output } = await response.read();
-  const compactions = output.filter(({ type }) => type === 'compaction');
-  return { id, object: 'response.compaction', created_at, output: compactions, usage };
+  return async (signal: AbortSignal) => {
+    await client.conversation.outcome({ conversationId, messageId, signal });
+    const { id, created_at, usage, output } = await response.read();
+    const items = output.filter(({ type }) => type === 'compaction');
+    return { id, object: 'response.compaction', created_at, output: items, usage };
+  };
 }
 
 /** @returns the newest event @throws RequestError `invalid_argument`: of another agent or user, or it does not end there */

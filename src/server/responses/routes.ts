@@ -28,11 +28,12 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
   });
   api.post('/responses', (context) => create(context, parts));
   api.post('/responses/compact', async (context) => {
-    const client = context.var.clientFor('write');
+    const { caller, clientFor } = context.var;
+    const client = clientFor('write');
     const asked = readRequest(await readBody(context));
-    const wanted = { caller: context.var.caller, use: 'calls' } as const;
-    const { signal } = parts.streams.endingOf(context);
-    return context.json(await parts.access.inRoom(wanted, () => compactResponse(client, asked, signal)));
+    const ending = parts.streams.endingOf(context);
+    const read = await parts.access.inRoom({ caller, use: 'calls' }, () => compactResponse(client, asked));
+    return parts.streams.answerLate(context, ending, read);
   });
   api.get('/responses/:id', async (context) => {
     const client = context.var.clientFor('read');
