@@ -20,10 +20,7 @@ let openai: OpenAI;
 let model: ReturnType<ReturnType<typeof createOpenResponses>>;
 
 beforeAll(async () => {
-  harness = await startServerHarness({
-    agent: AGENT,
-    server: { configured: { agents: [{ name: 'default', model: '', preset: '', tools: [] }], presets: [], links: [] } },
-  });
+  harness = await startServerHarness({ agent: AGENT });
   const { url } = harness.server;
   openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   model = createOpenResponses({ name: 'holdfast', url: `${url}/v1/responses` })('default');
@@ -83,6 +80,7 @@ test('the openai SDK starts, reads and continues responses, with usage and metad
   expect(nothing).toMatchObject({ output: [], usage: { total_tokens: 0 } });
   const stored = await openai.responses.retrieve(id);
   expect([stored, deviationsIn(stored)]).toMatchObject([{ status: 'completed', output: [] }, []]);
+  // An agent of a running worker: the server's own configuration has none.
   expect((await openai.models.list()).data.map(({ id }) => id)).toEqual(['default']);
 });
 

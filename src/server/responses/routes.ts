@@ -21,9 +21,10 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
     return new Response(JSON.stringify(errorOf(error, log)), { status, headers });
   });
   for (const path of ['/models', '/responses/*']) api.use(path, admit(parts));
-  api.get('/models', (context) => {
-    context.var.clientFor('read');
-    const data = configured.agents.map(({ name }) => ({ id: name, object: 'model', created: 0, owned_by: 'holdfast' }));
+  api.get('/models', async (context) => {
+    const ofWorkers = await context.var.clientFor('read').models.listAgents();
+    const names = new Set([...configured.agents.map(({ name }) => name), ...ofWorkers]);
+    const data = [...names].map((id) => ({ id, object: 'model', created: 0, owned_by: 'holdfast' }));
     return context.json({ object: 'list', data });
   });
   api.post('/responses', (context) => create(context, parts));
