@@ -79,11 +79,9 @@ export class StoredResponse {
       }
       const { event } = update;
       if (event.kind === 'message_taken' && event.data.messageId === messageId) turnId = event.turnId;
-      if (turnId === null) continue;
-      const isOfTurn = event.turnId === turnId;
-      if (isOfTurn) yield* await this.#show(event, output);
-      // A successor closes a turn whose workflow is gone.
-      if (event.kind === (isOfTurn ? 'turn_ended' : 'turn_begun')) break;
+      if (turnId === null || event.turnId !== turnId) continue;
+      yield* await this.#show(event, output);
+      if (event.kind === 'turn_ended') break;
     }
     if (signal.aborted) return;
     yield* output.end();
@@ -109,7 +107,7 @@ export class StoredResponse {
     }
   }
 
-  #describe({ conversation, turn, status }: Standing, output: readonly OutputItem[]) {
+  #describe({ conversation, turn, status }: Awaited<ReturnType<typeof standingOf>>, output: readonly OutputItem[]) {
     const reason = turn?.reason === 'answer_cut' ? 'max_output_tokens' : (turn?.reason ?? turn?.outcome);
     return {
       id: idOf('resp', this.#of),
@@ -209,8 +207,6 @@ async function requireNewest(client: Holdfast, { model, user, continued }: Asked
   }
   return eventCount;
 }
-
-type Standing = Awaited<ReturnType<typeof standingOf>>;
 
 /** @returns `turn`, once it has ended; `null`: it goes on, or none took the message yet */
 async function standingOf(client: Holdfast, of: ResponseReference) {
