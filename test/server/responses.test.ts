@@ -59,6 +59,7 @@ test('the openai SDK starts, reads and continues responses, with usage and metad
     model: 'default',
     input: [{ role: 'user', content: [{ type: 'input_text', text: 'Say heron' }] }],
     metadata: { ticket: '7' },
+    truncation: 'disabled',
   });
   expect(first).toMatchObject({ status: 'completed', output_text: 'heron', metadata: { ticket: '7' } });
   expect(first.usage?.input_tokens).toBeGreaterThan(0);
@@ -79,7 +80,7 @@ test('the openai SDK starts, reads and continues responses, with usage and metad
   const { id, ...nothing } = await openai.responses.compact({ model: 'default', previous_response_id: third.id });
   expect(nothing).toMatchObject({ output: [], usage: { total_tokens: 0 } });
   const stored = await openai.responses.retrieve(id);
-  expect([stored, deviationsIn(stored)]).toMatchObject([{ status: 'completed', output: [] }, []]);
+  expect([stored, deviationsIn(stored)]).toMatchObject([{ status: 'completed', output: [], metadata: null }, []]);
   // An agent of a running worker: the server's own configuration has none.
   expect((await openai.models.list()).data.map(({ id }) => id)).toEqual(['default']);
 });
@@ -249,5 +250,6 @@ test('what an agent decides itself is refused with a code, in the form that clie
   const chat = openai.chat.completions.create({ model: 'default', messages: [{ role: 'user', content: 'Say no' }] });
   const message = expect.stringContaining('to POST /v1/responses');
   await expect(chat).rejects.toMatchObject({ status: 404, code: 'route_not_found', message });
-  await expect(openai.responses.delete('resp_1')).rejects.toMatchObject({ status: 404, code: 'route_not_found' });
+  const unserved = { status: 404, code: 'route_not_found', message: expect.not.stringContaining('POST') };
+  await expect(openai.responses.delete('resp_1')).rejects.toMatchObject(unserved);
 });

@@ -13,7 +13,6 @@ export const DECIDED = {
   instructions: null,
   tools: [],
   tool_choice: 'auto',
-  truncation: 'auto',
   store: true,
   temperature: 1,
   top_p: 1,
@@ -28,6 +27,7 @@ export const DECIDED = {
 /** Of no effect on what an agent does: a request may say anything. */
 export const UNUSED = {
   parallel_tool_calls: true,
+  truncation: 'auto',
   service_tier: 'default',
   safety_identifier: null,
   prompt_cache_key: null,

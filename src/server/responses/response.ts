@@ -124,9 +124,9 @@ export class StoredResponse {
       ...DECIDED,
       ...UNUSED,
       text: { format: this.#asked.text?.format ?? { type: 'text' } },
-      // What the request said of itself is not stored.
+      // Not stored, so only the answer to the request has them. The published document asks for a `background`.
       previous_response_id: this.#asked.previous_response_id ?? null,
-      metadata: this.#asked.metadata ?? {},
+      metadata: this.#asked.metadata ?? null,
       background: this.#asked.background ?? false,
       user: conversation.user ?? undefined,
     };

@@ -49,10 +49,10 @@ export function responsesRoutes(parts: ApplicationParts): Hono<Admitted> {
     const of = readResponseId(context.req.param('id'), 'id');
     return context.json(await new StoredResponse(client, of).cancel(context.req.raw.signal));
   });
-  for (const path of ['/chat/completions', '/responses/*'])
+  const instead = { '/chat/completions': ': send the new message alone to POST /v1/responses', '/responses/*': '' };
+  for (const [path, hint] of Object.entries(instead))
     api.all(path, ({ req }) => {
-      const detail = `${req.method} ${req.path} is not served: send the new message alone to POST /v1/responses.`;
-      throw new RequestError('route_not_found', detail);
+      throw new RequestError('route_not_found', `${req.method} ${req.path} is not served${hint}.`);
     });
   return api;
 }
