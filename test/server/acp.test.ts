@@ -110,11 +110,15 @@ test('an editor starts a task, sees text, plan, calls with diffs and usage, and 
 test('a question ends the prompt, and the next prompt answers it', async () => {
   const editor = await openEditor('approve');
   const sessionId = await newSession(editor);
-  expect(await prompt(editor, sessionId, 'Call ask_user with {"question": "Which?"}\nSay thanks')).toBe('end_turn');
-  expect(editor.said('agent_message_chunk')).toMatch(/Which\?$/);
+  const task = 'Call ask_user with {"question": "Which?"} and ask_user with {"question": "How many?"}\nSay thanks';
+  expect(await prompt(editor, sessionId, task)).toBe('end_turn');
+  expect(editor.said('agent_message_chunk')).toContain('Which?');
   await editor.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
   expect(editor.said('agent_message_chunk').match(/Which\?/g)).toHaveLength(2);
   expect(await prompt(editor, sessionId, 'the blue one')).toBe('end_turn');
+  expect(editor.said('agent_message_chunk')).toMatch(/How many\?$/);
+  expect(await prompt(editor, sessionId, 'two')).toBe('end_turn');
+  expect(editor.updates).toContainEqual(expect.objectContaining({ rawOutput: 'two', status: 'completed' }));
   expect(editor.updates).toContainEqual(expect.objectContaining({ rawOutput: 'the blue one', status: 'completed' }));
   expect(editor.said('agent_message_chunk')).toMatch(/thanks$/);
 });

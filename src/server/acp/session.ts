@@ -110,7 +110,7 @@ export class AcpSession {
     }
     this.#follow();
     const { waitingCalls } = await client.conversation.get(this.#of);
-    const question = waitingCalls.find(({ kind }) => kind === 'question');
+    const [question, next] = waitingCalls.filter(({ kind }) => kind === 'question');
     if (question === undefined) {
       prompt.messageId = newId();
       await client.conversation.send({ conversationId, messageId: prompt.messageId, content });
@@ -118,6 +118,7 @@ export class AcpSession {
       prompt.turnId = question.turnId;
       const text = content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
       await client.decisions.answer({ conversationId, call: question.call, text });
+      if (next !== undefined) await this.#ask([next]);
     }
   }
 
