@@ -4,8 +4,6 @@ import { client, methods } from '@agentclientprotocol/sdk';
 import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
-import { connect } from '../../src/client/connect.ts';
-import type { Holdfast } from '../../src/client/holdfast.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { createAcpAgent } from '../../src/server/acp/acp-agent.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
@@ -35,12 +33,12 @@ interface Editor {
 /** The official SDK's client, connected to an agent of this process. @param answer to what it is asked */
 async function openEditor(
   answer: string | Promise<string>,
-  { holdfast = harness.client, session = { compaction: {} } }: { holdfast?: Holdfast; session?: object } = {},
+  { session = { compaction: {} } }: { session?: object } = {},
 ): Promise<Editor> {
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
   const configuration = loadConfiguration({ directory: harness.workspace, environment: {} });
-  const app = createAcpAgent({ client: holdfast, configuration, version: '0.0.0' });
+  const app = createAcpAgent({ client: harness.client, configuration, version: '0.0.0' });
   const editor = client({ name: 'editor' })
     .onNotification(methods.client.session.update, ({ params }) => {
       updates.push(params.update);
@@ -140,28 +138,6 @@ test('a denied call does not run; a cancel stops the turn and ends all prompts o
   });
   await editor.agent.notify(methods.agent.session.cancel, { sessionId });
   expect(await Promise.all([first, second])).toEqual(['cancelled', 'cancelled']);
-});
-
-test('an answer that cannot be stored is told, and the editor is asked again', async () => {
-  const url = new URL(harness.environment['DATABASE_URL'] ?? '');
-  url.searchParams.set('options', '-c default_transaction_read_only=on');
-  const standby = await connect({
-    databaseUrl: url.href,
-    temporal: { address: harness.temporalAddress, namespace: 'default' },
-  });
-  onTestFinished(() => standby.close());
-  const { conversationId: sessionId } = await harness.client.start(
-    'Call write_file with {"path": "b", "content": "x"}',
-  );
-  await waitUntil('the call waits', async () => {
-    const { waitingCalls } = await harness.client.conversation.get({ conversationId: sessionId });
-    return waitingCalls.length === 1;
-  });
-  const editor = await openEditor('approve', { holdfast: standby });
-  await editor.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
-  await waitUntil('it was asked again', async () => editor.asked.length === 3);
-  expect(editor.said('agent_message_chunk')).toContain('[database_read_only]');
-  await harness.client.conversation.stop({ conversationId: sessionId });
 });
 
 test('a session that is loaded again answers its open prompt, and the turn goes on', async () => {

@@ -12,9 +12,6 @@ const OPTIONS = [
   { optionId: 'deny_agent', name: 'Always reject for this agent', kind: 'reject_always' },
 ] as const satisfies readonly PermissionOption[];
 
-/** How often an editor is asked about a call whose decision cannot be stored: one that answers by itself would never end. */
-const MOST_ASKED = 3;
-
 /** Asks the editor about calls that wait for an approval, until somebody decided. */
 export class Permissions {
   readonly #options: SessionOptions;
@@ -39,7 +36,7 @@ export class Permissions {
     this.#asked.get(call)?.abort();
   }
 
-  async #askOne(waiting: WaitingCall, decided: AbortSignal, times = 1): Promise<void> {
+  async #askOne(waiting: WaitingCall, decided: AbortSignal): Promise<void> {
     const { client, editor, conversationId, workspace } = this.#options;
     const { call, tool: name } = waiting;
     const [, callNumber = 0, callIndex = 0] = call.split('.').map(Number);
@@ -55,12 +52,12 @@ export class Permissions {
     try {
       await client.decisions[decide]({ conversationId, call, for: optionId.endsWith('_agent') ? 'agent' : 'call' });
     } catch (error) {
-      if (!(error instanceof HoldfastClientError)) throw error;
-      if (error.code === 'decision_stale') return;
-      const update = textUpdate('agent_message_chunk', `\n\n[${error.code}] ${error.message}\n`);
-      await editor.notify('session/update', { sessionId: conversationId, update });
-      if (times === MOST_ASKED || decided.aborted) throw error;
-      await this.#askOne(waiting, decided, times + 1);
+      if (error instanceof HoldfastClientError && error.code !== 'decision_stale') {
+        const text = `\n\n[${error.code}] ${error.message} Load the session to decide again.\n`;
+        const update = textUpdate('agent_message_chunk', text);
+        await editor.notify('session/update', { sessionId: conversationId, update });
+      }
+      throw error;
     }
   }
 }
