@@ -4,6 +4,8 @@ import { client, methods } from '@agentclientprotocol/sdk';
 import type { ClientContext, RequestPermissionRequest, SessionUpdate } from '@agentclientprotocol/sdk';
 import { expect, onTestFinished, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
+import { withAgents } from '../../src/config/configuration.ts';
+import { defineAgent } from '../../src/config/define-agent.ts';
 import { loadConfiguration } from '../../src/config/load-configuration.ts';
 import { createAcpAgent } from '../../src/server/acp/acp-agent.ts';
 import { useWorkingHarness } from '../support/turn-harness.ts';
@@ -33,12 +35,16 @@ interface Editor {
 /** The official SDK's client, connected to an agent of this process. @param answer to what it is asked */
 async function openEditor(
   answer: string | Promise<string>,
-  { session = { compaction: {} } }: { session?: object } = {},
+  { agents = [], session = { compaction: {} } }: { agents?: readonly string[]; session?: object } = {},
 ): Promise<Editor> {
   const updates: SessionUpdate[] = [];
   const asked: RequestPermissionRequest[] = [];
   const configuration = loadConfiguration({ directory: harness.workspace, environment: {} });
-  const app = createAcpAgent({ client: harness.client, configuration, version: '0.0.0' });
+  const configured = withAgents(
+    configuration,
+    agents.map((name) => defineAgent({ name, model: THINKING })),
+  );
+  const app = createAcpAgent({ client: harness.client, configuration: configured, version: '0.0.0' });
   const editor = client({ name: 'editor' })
     .onNotification(methods.client.session.update, ({ params }) => {
       updates.push(params.update);
@@ -138,6 +144,17 @@ test('a denied call does not run; a cancel stops the turn and ends all prompts o
   });
   await editor.agent.notify(methods.agent.session.cancel, { sessionId });
   expect(await Promise.all([first, second])).toEqual(['cancelled', 'cancelled']);
+});
+
+test('a prompt that no worker has the agent for says so, and its cancel is answered', async () => {
+  const editor = await openEditor('approve', { agents: ['unserved'] });
+  const sessionId = await newSession(editor);
+  await editor.agent.request(methods.agent.session.setMode, { sessionId, modeId: 'unserved' });
+  const open = prompt(editor, sessionId, 'Say heron');
+  await waitUntil('the wait is told', async () => editor.said('agent_thought_chunk') !== '');
+  expect(editor.said('agent_thought_chunk')).toContain('No worker has the agent unserved so far.');
+  await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+  expect(await open).toBe('cancelled');
 });
 
 test('a session that is loaded again answers its open prompt, and the turn goes on', async () => {

@@ -1,10 +1,11 @@
 /** Holdfast as an agent of the Agent Client Protocol (v1): sessions are conversations, modes are agents. */
-import { agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
+import { agent, methods, PROTOCOL_VERSION } from '@agentclientprotocol/sdk';
 import type { AgentApp, AgentContext, SessionConfigOption } from '@agentclientprotocol/sdk';
 import { HoldfastClientError } from '../../client/errors.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { Configuration } from '../../config/configuration.ts';
 import { newId } from '../../store/database/ids.ts';
+import { refused } from './prompt-content.ts';
 import { AcpSession } from './session.ts';
 
 export interface AcpAgentOptions {
@@ -13,7 +14,6 @@ export interface AcpAgentOptions {
   readonly version: string;
 }
 
-/** One connection of an editor. */
 export function createAcpAgent(options: AcpAgentOptions): AgentApp {
   const sessions = new OpenSessions(options);
   const { session } = methods.agent;
@@ -51,12 +51,10 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
     });
 }
 
-/** The sessions that an editor has opened. */
 class OpenSessions {
   knowsCompactions = false;
   readonly #client: Holdfast;
   readonly #agents: Configuration['agents'];
-  /** Values of each option. */
   readonly #values: Readonly<Record<string, readonly string[]>>;
   readonly #byId = new Map<string, AcpSession>();
 
@@ -87,7 +85,7 @@ class OpenSessions {
   named(id: string): AcpSession {
     const session = this.#byId.get(id);
     if (session !== undefined) return session;
-    throw RequestError.invalidParams({ code: 'session_not_open' }, `session ${id} is not open: load it`);
+    throw refused(`session ${id} is not open: load it`, 'session_not_open');
   }
 
   closeAll(): void {
@@ -137,10 +135,6 @@ async function coded<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work();
   } catch (error) {
     if (!(error instanceof HoldfastClientError)) throw error;
-    throw RequestError.invalidParams({ code: error.code }, error.message);
+    throw refused(error.message, error.code);
   }
-}
-
-function refused(message: string): RequestError {
-  return RequestError.invalidParams({ code: 'invalid_argument' }, message);
 }

@@ -3,12 +3,8 @@ import { RequestError } from '@agentclientprotocol/sdk';
 import { attachedText } from '../../context/log/content.ts';
 import type { MessagePart } from '../../client/arguments.ts';
 
-/** A prompt of an editor as the content of a message. @throws RequestError for what no model reads */
-export function promptContent(prompt: readonly ContentBlock[]): readonly MessagePart[] {
-  return prompt.map(toPart);
-}
-
-function toPart(block: ContentBlock): MessagePart {
+/** A block of a prompt as a part of a message. @throws RequestError for what no model reads */
+export function messagePart(block: ContentBlock): MessagePart {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: block.text };
@@ -17,14 +13,14 @@ function toPart(block: ContentBlock): MessagePart {
     case 'resource':
       if ('text' in block.resource)
         return { type: 'text', text: attachedText(block.resource.uri, block.resource.text) };
-      throw unreadable(`the resource ${block.resource.uri}`);
+      throw refused(`models do not read the resource ${block.resource.uri}`, 'content_refused');
     case 'image':
       return { type: 'image', data: block.data };
     default:
-      throw unreadable(`content of type ${block.type}`);
+      throw refused(`models do not read content of type ${block.type}`, 'content_refused');
   }
 }
 
-function unreadable(what: string): RequestError {
-  return RequestError.invalidParams({ code: 'content_refused' }, `models do not read ${what}`);
+export function refused(message: string, code = 'invalid_argument'): RequestError {
+  return RequestError.invalidParams({ code }, message);
 }

@@ -5,8 +5,8 @@ import type { TimelineEvent, WaitingCall } from '../../client/types.ts';
 import { newId } from '../../store/database/ids.ts';
 import { AnswerStream } from './answer-stream.ts';
 import { Permissions } from './permissions.ts';
-import { promptContent } from './prompt-content.ts';
-import { compactionSentence, entryUpdates, parsed, STOP_REASONS, textUpdate } from './updates.ts';
+import { messagePart } from './prompt-content.ts';
+import { compactionSentence, entryUpdates, parsed, STOP_REASONS, textUpdate, waitSentence } from './updates.ts';
 import type { ToldEntry } from './updates.ts';
 
 export interface SessionOptions {
@@ -19,9 +19,11 @@ export interface SessionOptions {
   readonly knowsCompactions: boolean;
 }
 
+/** For the worker to stop a turn; without a worker nothing ends it. */
+const CANCEL_MILLISECONDS = 5_000;
+
 type Compaction = Omit<SessionUpdate & { sessionUpdate: 'compaction_update' }, 'sessionUpdate'>;
 
-/** A prompt whose turn goes on. */
 interface OpenPrompt {
   /** `null`: not sent yet, or the answer to a question. */
   messageId: string | null;
@@ -71,7 +73,7 @@ export class AcpSession {
 
   /** Sends a prompt, or answers the question that waits, and waits until the turn has ended or asks. */
   async prompt(blocks: readonly ContentBlock[]): Promise<PromptResponse> {
-    const content = promptContent(blocks);
+    const content = blocks.map(messagePart);
     return new Promise((resolve, reject) => {
       const end = (stopReason: StopReason): void => resolve({ stopReason });
       const prompt: OpenPrompt = { messageId: null, turnId: null, end, fail: reject };
@@ -88,7 +90,12 @@ export class AcpSession {
 
   async cancel(): Promise<void> {
     await this.#sending;
-    if (this.isStarted) await this.#options.client.conversation.stop(this.#of);
+    if (!this.isStarted) return;
+    await this.#options.client.conversation.stop(this.#of);
+    // They stay open, so that a message that is taken later is not shown as that of somebody else.
+    for (const { turnId, end } of this.#prompts) {
+      setTimeout(end, turnId === null ? 0 : CANCEL_MILLISECONDS, 'cancelled').unref();
+    }
   }
 
   /** The turn goes on, and its prompts are answered. */
@@ -148,8 +155,7 @@ export class AcpSession {
   }
 
   async #readTimeline(): Promise<void> {
-    const { signal } = this.#closing;
-    const from = { ...this.#of, afterSequence: this.#shownEvent, signal };
+    const from = { ...this.#of, afterSequence: this.#shownEvent, signal: this.#closing.signal };
     for await (const update of this.#options.client.conversation.watch(from)) {
       if (update.type === 'live_text') await this.#tell(this.#stream.live(update.text));
       else {
@@ -181,6 +187,9 @@ export class AcpSession {
       case 'decision_made':
         this.#permissions.decided(`${event.data.turn}.${event.data.callNumber}.${event.data.callIndex}`);
         break;
+      case 'turn_waiting':
+        await this.#tell([waitSentence(event.data)]);
+        break;
       case 'turn_ended':
         await this.#showEnd(event);
         break;
@@ -204,8 +213,7 @@ export class AcpSession {
     const summaries = await this.#options.client.log.summaries(this.#of);
     const compaction = summaries.find((one) => one.compactionId === compactionId);
     if (compaction === undefined) return;
-    const { text } = compaction;
-    const summary = text === null ? [] : [{ type: 'text' as const, text }];
+    const summary = compaction.text === null ? [] : [{ type: 'text' as const, text: compaction.text }];
     if (this.#options.knowsCompactions) await this.#tellCompaction({ compactionId, status: 'completed', summary });
     else await this.#tell([compactionSentence(compaction)]);
   }

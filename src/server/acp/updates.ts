@@ -4,7 +4,7 @@ import type { ContentBlock, SessionUpdate, StopReason, ToolCallContent, ToolKind
 import { z } from 'zod';
 import { textOf } from '../../context/log/content.ts';
 import type { ContentPart } from '../../context/log/content.ts';
-import type { OpenedEntry, StoredSummary } from '../../client/types.ts';
+import type { OpenedEntry, StoredSummary, TimelineEvent } from '../../client/types.ts';
 import type { TurnOutcome } from '../../turn/turn-reference.ts';
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -24,9 +24,10 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 
 const PLAN_STATES = { open: 'pending', in_progress: 'in_progress', done: 'completed' } as const;
 
-const plan = z.object({
-  items: z.array(z.object({ text: z.string(), state: z.enum(['open', 'in_progress', 'done']) })),
-});
+const planItem = z
+  .object({ text: z.string(), state: z.enum(['open', 'in_progress', 'done']) })
+  .transform(({ text, state }) => ({ content: text, priority: 'medium' as const, status: PLAN_STATES[state] }));
+const plan = z.object({ items: z.array(planItem) });
 
 /** Characters of the argument that a title shows. */
 const TITLE_CHARACTERS = 80;
@@ -70,7 +71,6 @@ interface CallPlace {
   readonly callIndex: number | null;
 }
 
-/** What a call does, for people. */
 export function describeCall(
   { name, arguments: json, ...place }: CallPlace & { readonly name: string; readonly arguments: string },
   workspace: string,
@@ -122,12 +122,7 @@ function diffOf(name: string, path: string, input: Readonly<Record<string, unkno
 }
 
 function planUpdates(input: Readonly<Record<string, unknown>>): SessionUpdate[] {
-  const items = plan.safeParse(input).data?.items;
-  const entries = items?.map(({ text, state }) => ({
-    content: text,
-    priority: 'medium' as const,
-    status: PLAN_STATES[state],
-  }));
+  const entries = plan.safeParse(input).data?.items;
   return entries === undefined ? [] : [{ sessionUpdate: 'plan', entries }];
 }
 
@@ -148,4 +143,12 @@ export const STOP_REASONS: Partial<Record<TurnOutcome, StopReason>> = {
 export function compactionSentence({ tokensBefore, tokensAfter }: StoredSummary): SessionUpdate {
   const sizes = `${tokensBefore.toLocaleString('en')} to ${tokensAfter.toLocaleString('en')} tokens`;
   return textUpdate('agent_thought_chunk', `The context was compacted from ${sizes}.\n`);
+}
+
+export function waitSentence(wait: TimelineEvent<'turn_waiting'>['data']): SessionUpdate {
+  const text =
+    wait.reason === 'no_worker'
+      ? `No worker has the ${wait.needs} ${wait.name} so far.`
+      : `The turn waits ${Math.ceil(wait.delayMilliseconds / 1_000)} s for ${wait.provider}: ${wait.reason.replaceAll('_', ' ')}.`;
+  return textUpdate('agent_thought_chunk', `${text}\n`);
 }
