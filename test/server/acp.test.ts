@@ -189,7 +189,7 @@ test('a compaction is told with its summary, live and when the session is loaded
   await waitUntil('the compaction is told', async () => told(editor).length === 2);
   expect(told(editor)).toMatchObject([
     { status: 'in_progress' },
-    { status: 'completed', summary: [{ type: 'text', text: expect.stringContaining('heron') }] },
+    { status: 'completed', summary: [{ type: 'text', text: expect.stringContaining('crane') }] },
   ]);
   const later = await openEditor('approve');
   await later.agent.request(methods.agent.session.load, { sessionId, cwd: harness.workspace, mcpServers: [] });
