@@ -114,7 +114,7 @@ class Supervision implements SupervisedService {
       const { status } = await this.#running.process.exited;
       if (this.#stopped.signal.aborted) return;
       if (this.#asked.signal.aborted) {
-        this.#asked = new AbortController();
+        this.#takeAsked();
         this.#onEvent({ kind: 'starting', service: this.name });
       } else {
         this.#failures = performance.now() - readySince >= HEALTHY_MILLISECONDS ? 1 : this.#failures + 1;
@@ -154,7 +154,13 @@ class Supervision implements SupervisedService {
   /** Waits, or goes on at once when a stop or a restart is asked for. */
   async #pause(milliseconds: number): Promise<void> {
     await delay(milliseconds, undefined, { signal: this.#asked.signal }).catch(() => undefined);
+    if (this.#asked.signal.aborted) this.#takeAsked();
+  }
+
+  /** Whoever asks for a restart has perhaps mended the cause of earlier failures: the next one counts as the first again. */
+  #takeAsked(): void {
     this.#asked = new AbortController();
+    this.#failures = 0;
   }
 
   #tellReady(): void {

@@ -52,17 +52,21 @@ describe('supervision', () => {
     expect(events.at(-1)?.kind).toBe('stopping');
   });
 
-  test('a restart that is asked for is made at once and counts as no failure, also in a wait', async () => {
+  test('a restart that is asked for is made at once, also in a wait, and the failures before it count no more', async () => {
     const events: ServiceEvent[] = [];
-    const scripts = [FOREVER, 'exit 1', FOREVER];
+    const scripts = [FOREVER, 'exit 1', 'exit 1', FOREVER];
     const start = (): Promise<RunningService> => startScript(scripts.shift() ?? FOREVER);
     const service = await supervise({ name: 'worker', logFile: 'worker.log', start }, (event) => events.push(event));
     await service.restart();
     await waitUntil('it has ended by itself', () => events.at(-1)?.kind === 'ended');
-    expect(events.at(-1)).toMatchObject({ restartMilliseconds: restartDelay(1) });
+    await service.restart();
+    const ends = (): ServiceEvent[] => events.filter(({ kind }) => kind === 'ended');
+    await waitUntil('it has ended by itself again', () => ends().length === 2);
+    expect(ends()).toMatchObject(Array(2).fill({ restartMilliseconds: restartDelay(1) }));
     await service.restart();
     await waitUntil('it runs', () => events.at(-1)?.kind === 'ready');
-    expect(events.map(({ kind }) => kind)).toEqual(['starting', 'ready', 'starting', 'ready', 'ended', 'ready']);
+    const kinds = ['starting', 'ready', 'starting', 'ready', 'ended', 'ready', 'ended', 'ready'];
+    expect(events.map(({ kind }) => kind)).toEqual(kinds);
     await service.stop();
   });
 
