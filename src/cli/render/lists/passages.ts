@@ -8,7 +8,7 @@ import { wrapWords } from '../text/text-width.ts';
 
 /** Rows of a longer passage that are shown, around what was found. */
 const PASSAGE_ROWS = 8;
-/** Of them, before the first that has a word. */
+/** Of them, before those that have the words. */
 const ROWS_BEFORE = 3;
 /** Rows of what was said before or after it. */
 const NEIGHBOUR_ROWS = 3;
@@ -70,10 +70,16 @@ function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: numb
   return rows.slice(0, NEIGHBOUR_ROWS).map((row) => style.dim(`   ${row}`));
 }
 
-/** The first of the rows to show, some before the first that has a word. */
+/** The first of the rows to show, some before the row that has, with those shown after it, most of the different words. */
 function firstShown(rows: readonly string[], forms: readonly string[]): number {
-  const found = rows.findIndex((row) => setOff(row, forms, (word) => `\0${word}`) !== row);
-  return Math.max(0, Math.min(found - ROWS_BEFORE, rows.length - PASSAGE_ROWS));
+  const found = rows.map((row) => forms.filter((form) => placesOf(form, spellingOf(row)).length > 0));
+  const worth = found.map((here, row) => {
+    const shown = new Set(found.slice(row, row + PASSAGE_ROWS - ROWS_BEFORE).flat());
+    // Of rows from which as many are seen, the one that has most of them itself.
+    return here.length === 0 ? 0 : shown.size + here.length / (forms.length + 1);
+  });
+  const best = worth.indexOf(Math.max(...worth));
+  return Math.max(0, Math.min(best - ROWS_BEFORE, rows.length - PASSAGE_ROWS));
 }
 
 /** The text with every place of a form marked; of those that begin at the same place, the longest. */

@@ -70,6 +70,12 @@ test('of a long passage shows the rows around what was found, with … where som
   expect(rowsOf(numbered(1, 9).join('\n'), ['heron']).map((row) => row.trim())).toEqual([...numbered(1, 8), '…']);
 });
 
+test('of a long passage shows the rows with most of the words, where one of them is also found before', () => {
+  const text = [...numbered(1, 40).with(1, 'line 2 heron').with(19, 'line 20 heron blue')].join('\n');
+  const rows = rowsOf(text, ['heron', 'blue']).map((row) => row.trim());
+  expect(rows).toEqual(['…', ...numbered(17, 19), 'line 20 <heron> <blue>', ...numbered(21, 24), '…']);
+});
+
 test.each([
   ['decomposed accents', 'Mu\u0308ller_Re\u0301sume\u0301.pdf', ['müller', 'résumé']],
   ['half-width kana', 'ﾈｺ', ['ネコ']],
