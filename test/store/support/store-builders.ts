@@ -66,15 +66,15 @@ export function text(value: string): NewContent {
   return { content, measurements: measureContent(content) };
 }
 
-const NO_PRICE = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
+const PRICES = { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 };
+const MODEL = { model: 'sim/sim-32k', prices: PRICES };
 const LIMITS = { window: 32_768, maximumOutput: 4_096 };
 
 export const SNAPSHOT: AgentSnapshot = {
+  ...MODEL,
   agent: 'reader',
-  model: 'sim/sim-32k',
   modelLimits: LIMITS,
-  prices: NO_PRICE,
-  summarizer: { model: 'sim/sim-32k', limits: LIMITS, prices: NO_PRICE },
+  summarizer: { ...MODEL, limits: LIMITS },
   policy: DEFAULT_POLICY,
   limits: { steps: 10 },
   workspace: '/tmp',
@@ -93,9 +93,8 @@ export async function send(
   message: Partial<MessageInput> & { conversationId: string },
 ): Promise<string> {
   const id = message.id ?? newId();
-  const { content, measurements } = text('hello');
   await makeConversation(sql, message.conversationId);
-  await acceptMessage(sql, { kind: 'message', content, measurements, ...message, id });
+  await acceptMessage(sql, { kind: 'message', ...text('hello'), ...message, id });
   return id;
 }
 
