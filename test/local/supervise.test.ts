@@ -62,7 +62,7 @@ describe('supervision', () => {
     await service.restart();
     const ends = (): ServiceEvent[] => events.filter(({ kind }) => kind === 'ended');
     await waitUntil('it has ended by itself again', () => ends().length === 2);
-    expect(ends()).toMatchObject(Array(2).fill({ restartMilliseconds: restartDelay(1) }));
+    expect(ends()).toMatchObject([1, 1].map((ends) => ({ restartMilliseconds: restartDelay(ends) })));
     await service.restart();
     await waitUntil('it runs', () => events.at(-1)?.kind === 'ready');
     const kinds = ['starting', 'ready', 'starting', 'ready', 'ended', 'ready', 'ended', 'ready'];

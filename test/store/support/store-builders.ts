@@ -286,16 +286,15 @@ export async function endedAs(
   turn: TurnReference,
   request: Partial<EndTurnRequest> = {},
 ): Promise<EndedTurn> {
-  const asked = { turn, outcome: 'completed', reason: null, breakdown: null, ...request } as const;
-  const ended = await endTurn(sql, asked, closeToolCall);
+  const completed = { turn, outcome: 'completed', reason: null, breakdown: null } as const;
+  const ended = await endTurn(sql, { ...completed, ...request }, closeToolCall);
   if (ended === 'messages_waiting') throw new Error('the turn goes on with messages');
   return ended;
 }
 
 /** Kind and text of each entry, in order. */
 export async function said(sql: Database, conversationId: string): Promise<string[]> {
+  const wordOf = (part: ContentPart): string => (part.type === 'text' ? part.text : part.type);
   const entries = await listEntries(sql, { conversationId });
-  return entries.map(
-    ({ kind, content }) => `${kind} ${content.map((part) => (part.type === 'text' ? part.text : part.type)).join()}`,
-  );
+  return entries.map(({ kind, content }) => `${kind} ${content.map(wordOf).join()}`);
 }

@@ -71,7 +71,7 @@ test('of a long passage shows the rows around what was found, with … where som
 });
 
 test('of a long passage shows the rows with most of the words, where one of them is also found before', () => {
-  const text = [...numbered(1, 40).with(1, 'line 2 heron').with(19, 'line 20 heron blue')].join('\n');
+  const text = numbered(1, 40).with(1, 'line 2 heron').with(19, 'line 20 heron blue').join('\n');
   const rows = rowsOf(text, ['heron', 'blue']).map((row) => row.trim());
   expect(rows).toEqual(['…', ...numbered(17, 19), 'line 20 <heron> <blue>', ...numbered(21, 24), '…']);
 });
