@@ -42,6 +42,8 @@ export interface Configuration {
   readonly timelineDays: number | null;
   /** What `holdfast server` allows. */
   readonly server: ServerSettings;
+  /** Whether traces hold texts of conversations. */
+  readonly tracesTexts: boolean;
   readonly presets: Presets;
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */

@@ -97,6 +97,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     ],
     retention: retentionRules(file),
     timelineDays: file.retention?.timelineDays ?? null,
+    tracesTexts: file.telemetry?.content ?? false,
     presets,
     agents: resolveAgents(file, { directory, presets, defaultModel }),
     agentOptions: agents,

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../activities/create-activities.ts';
 import type { Activities } from '../activities/create-activities.ts';
 import { createModelPermits } from '../activities/runtime/model-permits.ts';
+import { traceTexts } from '../activities/runtime/show-calls.ts';
 import { orderedCrashPoints } from '../activities/runtime/crash-points.ts';
 import type { CrashPoints } from '../activities/runtime/crash-points.ts';
 import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
@@ -195,6 +196,7 @@ interface Connections {
 async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
   const { connection, identity } = connections;
   const { configuration } = setup;
+  if (configuration.tracesTexts) traceTexts();
   const tools = createToolRegistry([
     ...createBuiltInTools({
       environment: setup.environment,

@@ -23,7 +23,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'an unknown section',
     'agents: {}\nprovider: {}\n',
     [
-      '2:1 provider is not an option; did you mean providers? (there are: defaultModel, agents, providers, models, mcpServers, learnedWindows, embeddings, commandVariables, retention, server, database, temporal)',
+      '2:1 provider is not an option; did you mean providers? (there are: defaultModel, agents, providers, models, mcpServers, modules, learnedWindows, embeddings, commandVariables, retention, server, telemetry, database, temporal)',
     ],
   ],
   [

@@ -25,6 +25,7 @@ describe('without a file', () => {
       protectedPaths: [],
       retention: [],
       timelineDays: null,
+      tracesTexts: false,
     });
     expect(configuration.agents).toEqual([
       {
@@ -65,6 +66,10 @@ describe('without a file', () => {
     [{ ANTHROPIC_API_KEY: 'sk-ant-0123456789', HOLDFAST_MODEL: 'openai/gpt-6-sol' }, 'openai/gpt-6-sol'],
   ])('the model follows from what is set: %#', async (environment, model) => {
     expect((await load(null, { environment })).agents[0]?.model).toBe(model);
+  });
+
+  test('traces hold texts where telemetry.content says so', async () => {
+    expect((await load('telemetry: { content: true }\n')).tracesTexts).toBe(true);
   });
 
   test('agents share options by a merge key; their own count', async () => {

@@ -4,7 +4,7 @@ import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporte
 import { metrics, node, tracing } from '@opentelemetry/sdk-node';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { traceAnswer, traceToolCall } from '../../src/activities/runtime/show-calls.ts';
+import { traceAnswer, traceTexts, traceToolCall } from '../../src/activities/runtime/show-calls.ts';
 import type { EventDataByKind, EventKind } from '../../src/store/log/timeline.ts';
 import { observeEvent, observeTakeover } from '../../src/store/log/observe-events.ts';
 import { recorder } from '../../src/temporal/runtime-metrics.ts';
@@ -136,7 +136,7 @@ test('texts of a conversation are on its spans only where the variable of OpenTe
       traceToolCall('{"path":"a"}', [{ type: 'text', text: 'crane' }]);
     });
   await trace();
-  process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'] = 'true';
+  traceTexts();
   onTestFinished(() => {
     delete process.env['OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'];
   });

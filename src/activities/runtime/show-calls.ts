@@ -124,6 +124,11 @@ export function showDeltas(live: LiveTextWriter, execution: Pick<Execution, 'rep
 /** OpenTelemetry's own variable: with `true` texts go to the collector. */
 const SHOWS_TEXT = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT';
 
+/** What `telemetry.content` of the configuration asks for. */
+export function traceTexts(): void {
+  process.env[SHOWS_TEXT] = 'true';
+}
+
 /** Of each text. Collectors drop a span that is larger than some megabytes. Characters. */
 const LONGEST_TEXT = 20_000;
 

@@ -253,6 +253,16 @@ export const configurationOptions = z.strictObject({
       'What workers delete for good, as `holdfast delete` does. They look every ten minutes. Conversations with an open turn or a waiting message stay.',
   }),
   server: serverSchema.optional().meta({ description: 'What `holdfast server` allows.' }),
+  telemetry: z
+    .strictObject({
+      content: z.boolean().optional().meta({
+        description:
+          'Whether traces hold texts: answers, summaries, and tool calls with their results. The same as `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true`.',
+        defaultText: '`false`',
+      }),
+    })
+    .optional()
+    .meta({ description: 'What workers tell an OpenTelemetry collector: see docs/observe.md.' }),
   ...connectionOptions,
 });
 
