@@ -68,12 +68,15 @@ function toolLines(tool: FinishedTool, { columns, style }: LineOptions): string[
       : room < LEAST_ARGUMENT_COLUMNS
         ? `  ${color(MARKS[tool.outcome])} ${truncate(`${name} ${shown}`.trim(), Math.max(1, width - 4))}`
         : `  ${words}${' '.repeat(Math.max(0, room - displayWidth(shown)))}  ${style.dim(figures)}`;
-  return tool.failure === null ? [line] : [line, `    ${color(truncate(failureWords(tool), Math.max(8, width - 4)))}`];
+  return [line, ...failureLines(tool, Math.max(8, width - 4)).map((words) => `    ${color(words)}`)];
 }
 
-function failureWords({ outcome, failure }: FinishedTool): string {
-  const words = safeLine(failure ?? '');
-  return outcome === 'failed' ? words : `${outcome.replaceAll('_', ' ')}: ${words}`;
+function failureLines({ outcome, failure }: FinishedTool, columns: number): string[] {
+  if (failure === null) return [];
+  const words = safeLine(failure);
+  // Whole, because it ends with what to do, and without the output that may follow; it names its outcome itself.
+  if (outcome === 'outcome_unknown') return wrapWords(safeLine(failure.split('\n\n', 1).join()), columns);
+  return [truncate(outcome === 'failed' ? words : `${outcome.replaceAll('_', ' ')}: ${words}`, columns)];
 }
 
 /** At most of a user's message: it is known to who wrote it. */

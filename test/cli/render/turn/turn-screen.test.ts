@@ -201,10 +201,13 @@ describe('lines that stay', () => {
   test('a failed call says why on a second line', () => {
     const failed = { ...tool, outcome: 'failed', failure: 'no such file:\n docs/a.md' } as const;
     expect(itemLines(failed, { columns: null, style: PLAIN_STYLE })[1]).toBe('    no such file: docs/a.md');
-    const unknown = { ...tool, outcome: 'outcome_unknown', failure: 'it began' } as const;
-    expect(itemLines(unknown, { columns: null, style: PLAIN_STYLE })).toEqual([
+    const failure =
+      'Outcome unknown: this call began, and its process died. Check before you repeat it.\n\nIt had written 2 bytes';
+    const unknown = { ...tool, outcome: 'outcome_unknown', failure } as const;
+    expect(itemLines(unknown, { columns: 50, style: PLAIN_STYLE })).toEqual([
       expect.stringContaining('? read_file'),
-      '    outcome unknown: it began',
+      '    Outcome unknown: this call began, and its',
+      '    process died. Check before you repeat it.',
     ]);
   });
 
