@@ -50,6 +50,8 @@ export interface Configuration {
   readonly agentOptions: Readonly<Record<string, AgentOptions>>;
   /** Where the file names workspaces, by agent. */
   readonly workspacePlaces: Readonly<Record<string, NonNullable<ConfigurationProblem['place']>>>;
+  /** Where the file names its modules, in their order. */
+  readonly modulePlaces: readonly NonNullable<ConfigurationProblem['place']>[];
   /**
    * Values of provider keys, to be masked wherever text is stored or shown. Grows when a key is read from a file or a
    * command; a key that was replaced stays in it, since it may still stand in some file.
@@ -70,7 +72,10 @@ export interface AgentChoice {
 /** @throws ConfigurationError `agent_unknown`, `preset_unknown` or `model_invalid`. */
 export function selectAgent(configuration: Configuration, name: string, choice: AgentChoice = {}): AgentDefinition {
   const agent = configuration.agents.find((one) => one.name === name);
-  if (agent === undefined) throw unknownAgent(configuration, name);
+  if (agent === undefined) {
+    const names = configuration.agents.map((each) => each.name);
+    throw unknownAgent(name, names);
+  }
   const model = choice.model ?? agent.model;
   checkModelName(model);
   const { presets } = configuration;
@@ -174,10 +179,10 @@ function checkModelName(name: string): void {
   }
 }
 
-function unknownAgent(configuration: Configuration, name: string): ConfigurationError {
-  const names = configuration.agents.map((agent) => agent.name);
+/** @param names of the agents that there are */
+export function unknownAgent(name: string, names: readonly string[]): ConfigurationError {
   return new ConfigurationError(
     'agent_unknown',
-    `There is no agent ${JSON.stringify(name)}${didYouMean(name, names)} (there are: ${names.join(', ')})`,
+    `There is no agent ${JSON.stringify(name)}${didYouMean(name, names)} (there are: ${[...new Set(names)].join(', ')})`,
   );
 }

@@ -102,6 +102,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     agents: resolveAgents(file, { directory, presets, defaultModel }),
     agentOptions: agents,
     workspacePlaces: workspacePlacesOf(agents, source),
+    modulePlaces: source === null ? [] : modules.map((_, index) => source.yaml.place(['modules', index])),
     secrets,
   };
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { createBuiltInTools } from '../../tools/builtin/built-in-tools.ts';
 import { createToolRegistry } from '../../tools/runtime/registry.ts';
 import type { Configuration } from '../configuration.ts';
@@ -9,14 +10,24 @@ import { toolCountProblems } from './check-tool-count.ts';
 /** What a worker would refuse at its start, as far as that is seen without its own tools. */
 export function problemsOfWorker(configuration: Configuration): ConfigurationProblem[] {
   const tools = createToolRegistry(createBuiltInTools({ environment: process.env, secrets: [] }));
-  const missing = configuration.modules.filter((path) => !existsSync(path));
   return [
-    ...missing.map((path): ConfigurationProblem => ({
-      code: 'wrong_value',
-      option: 'modules',
-      message: `names ${JSON.stringify(path)}, which is not there: correct it, or take it out`,
-    })),
+    ...missingModules(configuration),
     ...toolCountProblems(configuration),
     ...approvalRuleProblems(configuration, tools),
   ];
+}
+
+function missingModules({ modules, modulePlaces }: Configuration): ConfigurationProblem[] {
+  return modules.flatMap((path, index) => {
+    if (existsSync(path)) return [];
+    const place = modulePlaces[index];
+    return [
+      {
+        code: 'wrong_value',
+        option: `modules[${index}]`,
+        message: `names ${JSON.stringify(path)}, which is not there: correct it, or take it out`,
+        ...definedOf({ place }),
+      },
+    ];
+  });
 }
