@@ -60,7 +60,7 @@ const start = clientCommand({
       return { json: { conversationId, messageId }, lines: [conversationId, hint] };
     }
     if (!json) output.line(output.style.dim(`conversation ${shortId(conversationId)}`));
-    return showTurn(client, output, { conversationId, turnId: null, json });
+    await showTurn(client, output, { conversationId, turnId: null, json });
   },
 });
 
@@ -69,7 +69,7 @@ export const commands = { start };
 /** @throws ConfigurationError `agent_unknown`, `preset_unknown`, `model_invalid`, `provider_unknown`, `configuration_invalid` (workspace) */
 async function checkChoice({ client, surroundings }: ClientCall, flags: StartFlags): Promise<void> {
   const { configuration } = surroundings;
-  if (configuration === null || (await isOfWorkerOnly(client, configuration, flags.agent))) return;
+  if (configuration === null || !(await isConfigured(client, configuration, flags.agent))) return;
   const [{ selectAgent, providerNamed }, { requireWorkspaces }, { ConfigurationError }, { parseModelName }] =
     await Promise.all([
       import('../../config/configuration.ts'),
@@ -89,17 +89,20 @@ async function checkChoice({ client, surroundings }: ClientCall, flags: StartFla
   }
 }
 
-/** Whether a running worker has the agent and `holdfast.yaml` has not: a program defines it. */
-async function isOfWorkerOnly(client: Holdfast, { agents }: Configuration, agent = 'default'): Promise<boolean> {
-  return !agents.some(({ name }) => name === agent) && (await client.models.listAgents()).includes(agent);
+/** `false`: only a running worker has the agent, because a program defines it. @throws ConfigurationError `agent_unknown`: nobody has it */
+async function isConfigured(client: Holdfast, configuration: Configuration, agent = 'default'): Promise<boolean> {
+  const names = configuration.agents.map(({ name }) => name);
+  if (names.includes(agent)) return true;
+  const ofWorkers = await client.models.listAgents();
+  if (ofWorkers.includes(agent)) return false;
+  const { unknownAgent } = await import('../../config/configuration.ts');
+  throw unknownAgent(agent, [...names, ...ofWorkers]);
 }
 
 /** @throws ConfigurationError `agent_unknown` */
 export async function requireAgent({ client, surroundings }: ClientCall, agent: string): Promise<void> {
   const { configuration } = surroundings;
-  if (configuration === null || (await isOfWorkerOnly(client, configuration, agent))) return;
-  const { selectAgent } = await import('../../config/configuration.ts');
-  selectAgent(configuration, agent, { model: null, preset: null });
+  if (configuration !== null) await isConfigured(client, configuration, agent);
 }
 
 function schemaInFile(path: string): Readonly<Record<string, unknown>> {
