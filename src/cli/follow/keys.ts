@@ -3,8 +3,14 @@ import type { Holdfast } from '../../client/holdfast.ts';
 
 const HINT = 'Esc stops the turn · Ctrl-C leaves it running';
 const DECIDE_HINT = 'y or n, then Enter, decides · Esc stops the turn · Ctrl-C leaves it running';
-/** Characters of a typed answer that are kept. */
-const MOST_TYPED = 40;
+const SEND_HINT = `${HINT} · Enter sends a line into it`;
+/** Characters of a typed message that are kept. */
+const MOST_TYPED = 100_000;
+/** Characters of its end that are shown while it is typed. */
+const TYPED_SHOWN = 60;
+
+/** A line of a chat that is for the chat, and not for the agent. */
+export const CHAT_COMMAND = /^\/\w*(?=\s|$)/u;
 
 /** What the keys of the terminal do while a turn is shown. */
 export interface TurnKeys {
@@ -17,6 +23,15 @@ export interface TurnKeys {
   close(): void;
 }
 
+export interface KeyEffects {
+  /** A request that a key made failed. */
+  failed(error: unknown): void;
+  /** Tells the user what to type instead. */
+  tell(words: string): void;
+  /** Takes a message for the turn. Left out: what is typed while no call waits counts for nothing. */
+  readonly send?: (message: string) => void;
+}
+
 /** `null` where there are no keys: input that is no terminal. */
 export function listenForKeys(
   client: {
@@ -24,34 +39,31 @@ export function listenForKeys(
     readonly decisions: Pick<Holdfast['decisions'], 'approve' | 'deny'>;
   },
   conversationId: string,
-  failed: (error: unknown) => void,
+  { failed, tell, send }: KeyEffects,
 ): TurnKeys | null {
   const { stdin } = process;
   if (!stdin.isTTY) return null;
   let calls: readonly string[] = [];
   let isStopped = false;
-  let typed = '';
-  const decide = (how: 'approve' | 'deny'): void => {
-    const [call, ...rest] = calls;
-    if (call === undefined) return;
-    calls = rest;
+  const decide = (how: 'approve' | 'deny', call: string): void => {
+    calls = calls.slice(1);
     client.decisions[how]({ conversationId, call }).catch(failed);
   };
-  const enter = (): void => {
-    const answer = typed.toLowerCase();
-    typed = '';
-    if (answer === 'y' || answer === 'yes') decide('approve');
-    else if (answer === 'n' || answer === 'no') decide('deny');
-  };
+  const typed = new TypedText((text) => {
+    const [call] = calls;
+    const answer = text.trim().toLowerCase();
+    if (call === undefined) send?.(text);
+    else if (answer === 'y' || answer === 'yes') decide('approve', call);
+    else if (answer === 'n' || answer === 'no') decide('deny', call);
+    else tell(`Call ${call} waits: y or n, then Enter. Nothing was sent.`);
+  });
   const pressed = (text = '', key: { readonly name?: string; readonly ctrl?: boolean }): void => {
     // Raw mode takes the signal from the terminal's hands.
     if (key.ctrl === true && key.name === 'c') process.kill(process.pid, 'SIGINT');
     else if (key.name === 'escape' && !isStopped) {
       isStopped = true;
       client.conversation.stop({ conversationId }).catch(failed);
-    } else if (key.name === 'return' || key.name === 'enter') enter();
-    else if (key.name === 'backspace') typed = typed.slice(0, -1);
-    else if (/^[\p{L}\p{N}\p{P}\p{S} ]$/u.test(text)) typed = `${typed}${text}`.slice(0, MOST_TYPED);
+    } else typed.press(text, key.name);
   };
   emitKeypressEvents(stdin);
   stdin.setRawMode(true);
@@ -59,8 +71,10 @@ export function listenForKeys(
   stdin.resume();
   return {
     get hint() {
-      if (calls.length === 0) return HINT;
-      return typed === '' ? DECIDE_HINT : `> ${typed}`;
+      const { shown } = typed;
+      if (calls.length > 0) return shown === '' ? DECIDE_HINT : `> ${shown}`;
+      if (send === undefined) return HINT;
+      return shown === '' ? SEND_HINT : `> ${shown}`;
     },
     waiting(waiting) {
       calls = waiting;
@@ -71,4 +85,38 @@ export function listenForKeys(
       stdin.pause();
     },
   };
+}
+
+/** Text that Enter ends. Lines that are pasted together are one text, and so is a line that ends with `\` with the next one. */
+class TypedText {
+  readonly #entered: (text: string) => void;
+  #text = '';
+
+  constructor(entered: (text: string) => void) {
+    this.#entered = entered;
+  }
+
+  /** Its end, on one line. */
+  get shown(): string {
+    const line = Array.from(this.#text.replaceAll('\n', ' '));
+    return line.length <= TYPED_SHOWN ? line.join('') : `…${line.slice(-TYPED_SHOWN).join('')}`;
+  }
+
+  press(text: string, name: string | undefined): void {
+    if (name === 'return' || name === 'enter') {
+      this.#text = this.#text.endsWith('\\') ? `${this.#text.slice(0, -1)}\n` : this.#enter();
+    } else if (name === 'backspace') this.#text = Array.from(this.#text).slice(0, -1).join('');
+    else if (/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(text)) this.#text = `${this.#text}${text}`.slice(0, MOST_TYPED);
+  }
+
+  /** Pasted lines come at once, the last one perhaps without its end. */
+  #enter(): string {
+    setImmediate(() => {
+      if (!this.#text.endsWith('\n')) return;
+      const text = this.#text.trimEnd();
+      this.#text = '';
+      if (text !== '') this.#entered(text);
+    });
+    return `${this.#text}\n`;
+  }
 }

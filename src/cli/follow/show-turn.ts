@@ -7,40 +7,39 @@ import { describeError, errorLines } from '../describe-error.ts';
 import type { Output } from '../output.ts';
 import { nextCommand, turnFigures } from '../render/turn/outcome-words.ts';
 import { wrapWords } from '../render/text/text-width.ts';
+import type { TurnItem } from '../render/turn/turn-items.ts';
+import { startState } from '../render/turn/turn-state.ts';
 import { NO_DISPLAY, openDisplay } from './display.ts';
 import type { Display } from './display.ts';
-import { listenForKeys } from './keys.ts';
-import type { TurnKeys } from './keys.ts';
+import { CHAT_COMMAND, listenForKeys } from './keys.ts';
 import { followTurn, readEndedTurn } from './follow-turn.ts';
 import type { FollowedTurn, FollowOptions } from './follow-turn.ts';
 
 export interface ShowTurnOptions extends Pick<FollowOptions, 'conversationId' | 'turnId' | 'afterTurnId'> {
   readonly json: boolean;
-  /** The message was typed right above and the next one follows: neither is told. Default: false. */
+  /** Messages are typed above it and into it, and the next one follows: neither is told. Default: false. */
   readonly inChat?: boolean;
 }
 
-/** Shows a turn until it ends or the user leaves; sets the exit code. */
-export async function showTurn(client: Holdfast, output: Output, options: ShowTurnOptions): Promise<void> {
-  const { conversationId, json } = options;
+/** Shows a turn until it ends or the user leaves; sets the exit code. @returns id of the turn; `null`: the user left */
+export async function showTurn(client: Holdfast, output: Output, options: ShowTurnOptions): Promise<string | null> {
+  const { conversationId, json, inChat = false } = options;
   const conversation = shortId(conversationId);
-  const told = (error: unknown): void => output.remark(errorLines(describeError(error)).join('\n'));
-  const keys = json || !output.repaints ? null : listenForKeys(client, conversationId, told);
-  const leaving = `Ctrl-C leaves it running · npx holdfast stop ${conversation}`;
-  const screen = json ? NO_DISPLAY : openDisplay(output, () => keys?.hint ?? leaving);
-  const display = json ? screen : shownBy(screen, keys, options.inChat === true);
+  const { display, sent } = json
+    ? { display: NO_DISPLAY, sent: () => Promise.resolve() }
+    : openTurnScreen(client, output, { conversationId, inChat });
   const { result: followed, interrupted } = await interruptible(async (signal) => {
     try {
       return await followTurn({ ...options, client, display, signal });
     } finally {
-      keys?.close();
-      screen.close();
+      display.close();
     }
   });
   if (followed === null || interrupted) {
     leave(output, conversationId, json);
-    return;
+    return null;
   }
+  await sent();
   const turn = await readEndedTurn(client, conversationId, followed.turnId);
   if (json)
     output.json({
@@ -51,17 +50,54 @@ export async function showTurn(client: Holdfast, output: Output, options: ShowTu
       answer: followed.answer,
       turn,
     });
-  else output.lines(endLines(output, conversation, followed, turn).slice(0, options.inChat === true ? 3 : undefined));
+  else output.lines(endLines(output, conversation, followed, turn).slice(0, inChat ? 3 : undefined));
   if (followed.outcome !== 'completed') process.exitCode = EXIT_CODES.turnNotCompleted.code;
+  return followed.turnId;
 }
 
-/** The screen, which also says which calls the keys decide on. */
-function shownBy(screen: Display, keys: TurnKeys | null, inChat: boolean): Display {
+interface TurnScreen {
+  readonly display: Display;
+  /** Waits until what was typed into the turn is stored. */
+  sent(): Promise<void>;
+}
+
+/** The screen with its keys, which decide on calls that wait and, in a chat, send messages into the turn. */
+function openTurnScreen(
+  client: Holdfast,
+  output: Output,
+  { conversationId, inChat }: { readonly conversationId: string; readonly inChat: boolean },
+): TurnScreen {
+  const leaving = `Ctrl-C leaves it running · npx holdfast stop ${shortId(conversationId)}`;
+  const screen = openDisplay(output, () => keys?.hint ?? leaving);
+  let latest = startState(Date.now());
+  const requests: Promise<unknown>[] = [];
+  const print = (item: TurnItem): void => screen.show(latest, [item]);
+  const tell = (text: string): void => print({ kind: 'notice', level: 'warning', text });
+  const failed = (error: unknown): void => tell(errorLines(describeError(error)).join(' '));
+  const send = (content: string): void => {
+    const [command] = CHAT_COMMAND.exec(content) ?? [];
+    if (command !== undefined)
+      return tell(`${command} is answered between turns. To send such a line, begin it with a space.`);
+    print({ kind: 'user', text: content });
+    requests.push(client.conversation.send({ conversationId, content }).catch(failed));
+  };
+  const effects = { failed, tell, ...(inChat && { send }) };
+  const keys = output.repaints ? listenForKeys(client, conversationId, effects) : null;
   return {
-    ...screen,
-    show(state, items) {
-      keys?.waiting(state.activity.kind === 'asking' ? state.activity.calls : []);
-      screen.show(state, inChat ? items.filter(({ kind }) => kind !== 'user' && kind !== 'turn_begun') : items);
+    display: {
+      ...screen,
+      show(state, items) {
+        latest = state;
+        keys?.waiting(state.activity.kind === 'asking' ? state.activity.calls : []);
+        screen.show(state, inChat ? items.filter(({ kind }) => kind !== 'user' && kind !== 'turn_begun') : items);
+      },
+      close() {
+        keys?.close();
+        screen.close();
+      },
+    },
+    async sent() {
+      await Promise.all(requests);
     },
   };
 }

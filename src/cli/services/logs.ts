@@ -7,7 +7,7 @@ import { argument, count, option } from '../options.ts';
 const logs = localCommand({
   description: 'Prints the last lines of the logs that the services of `holdfast dev` keep in .holdfast/logs.',
   examples: ['npx holdfast logs', 'npx holdfast logs worker --lines 200'],
-  arguments: [argument('[service]', 'postgres, temporal, simulator or worker; left out, all')],
+  arguments: [argument('[service]', 'postgres, temporal, simulator, worker or server; left out, all')],
   options: [option('-n, --lines <number>', 'lines of each', count(1, 100_000), 40)],
   async run({ output }, flags, service) {
     const { stateDirectory } = await import('../../local/stack-file.ts');

@@ -5,8 +5,11 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { clientCommand } from '../command.ts';
 import type { ClientCall } from '../command.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
+import { CHAT_COMMAND } from '../follow/keys.ts';
 import { showTurn } from '../follow/show-turn.ts';
+import type { TurnTarget } from '../follow/turn-choice.ts';
 import { entryListLines } from '../render/lists/entry-list.ts';
+import { wrapWords } from '../render/text/text-width.ts';
 import { UsageError } from '../usage-error.ts';
 import { turnThatReads } from './send.ts';
 import { requireAgent } from './start.ts';
@@ -14,14 +17,16 @@ import { argument, option } from '../options.ts';
 
 const KEYS = 'Ctrl-D leaves · \\ at the end of a line continues it · Esc stops a turn · /help';
 const MORE_KEYS =
-  'While a call waits: y or n, then Enter · arrow keys: earlier messages · Ctrl-C clears the line, or leaves';
+  'While a turn runs, a line goes into it; while a call waits: y or n, then Enter · arrow keys: earlier messages · Ctrl-C clears the line, or leaves';
 /** Entries of the conversation in which its earlier messages are looked for, and how many of them are shown. */
 const ENTRIES_READ = 100;
 const ENTRIES_SHOWN = 4;
 
+type Screen = Pick<ClientCall, 'client' | 'output'>;
+
 const chat = clientCommand({
   description:
-    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one; pasted lines are one message. While a turn runs, Esc stops it, and y or n with Enter decides on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
+    'Talks with an agent: type a message, watch its turn, type the next. The arrow keys bring earlier messages back. A line that ends with \\ goes on in the next one; pasted lines are one message. While a turn runs, a line goes into it, Esc stops it, and y or n with Enter decides on a waiting call. Ctrl-D leaves; `holdfast chat last` goes on with the conversation. `/help` shows these keys.',
   examples: ['npx holdfast chat', 'npx holdfast chat last', 'npx holdfast chat --agent reviewer'],
   arguments: [argument('[conversation]', 'go on with this one: id, its beginning or end, or `last`')],
   options: [
@@ -45,8 +50,9 @@ const chat = clientCommand({
     for (;;) {
       const message = await readMessage(history);
       if (message === null) break;
-      const [word] = /^\/\w*(?=\s|$)/u.exec(message) ?? [];
-      if (word !== undefined) output.lines(helpLines(word, conversationId));
+      const [word] = CHAT_COMMAND.exec(message) ?? [];
+      if (word !== undefined)
+        output.lines(helpLines(word, conversationId).flatMap((line) => wrapWords(line, output.columns)));
       else if (message.trim() !== '') conversationId = await takeTurn(call, conversationId, message, flags);
     }
     // How each turn ended was told.
@@ -77,7 +83,7 @@ async function openConversation({ client, output }: ClientCall, conversationId: 
   const { columns, style } = output;
   output.lines(entryListLines(entries.slice(-ENTRIES_SHOWN), { columns, style, full: false }));
   if (turn !== null && turn.state !== 'ended')
-    await showTurn(client, output, { conversationId, turnId: turn.turnId, json: false, inChat: true });
+    await showTurns({ client, output }, conversationId, { turnId: turn.turnId });
   const said = entries
     .filter(({ kind }) => kind === 'user')
     .map(({ content }) => textOf(content).replaceAll('\n', ' '));
@@ -86,22 +92,33 @@ async function openConversation({ client, output }: ClientCall, conversationId: 
 
 /** @returns the conversation, which the first message begins */
 async function takeTurn(
-  { client, output }: ClientCall,
+  { client, output }: Screen,
   conversationId: string | null,
   message: string,
   { agent, model }: { readonly agent: string | undefined; readonly model: string | undefined },
 ): Promise<string> {
-  const shown = { json: false, inChat: true };
   if (conversationId === null) {
     const started = await client.start(message, definedOf({ agent, model }));
     output.line(output.style.dim(`conversation ${shortId(started.conversationId)}`));
-    await showTurn(client, output, { conversationId: started.conversationId, turnId: null, ...shown });
+    await showTurns({ client, output }, started.conversationId, { turnId: null });
     return started.conversationId;
   }
   const before = await client.conversation.get({ conversationId });
   await client.conversation.send({ conversationId, content: message });
-  await showTurn(client, output, { conversationId, ...turnThatReads(before), ...shown });
+  await showTurns({ client, output }, conversationId, turnThatReads(before));
   return conversationId;
+}
+
+/** Shows a turn, and then those that begin with messages that came too late for it. */
+async function showTurns({ client, output }: Screen, conversationId: string, first: TurnTarget): Promise<void> {
+  let target: TurnTarget | null = first;
+  while (target !== null) {
+    const turnId = await showTurn(client, output, { conversationId, ...target, json: false, inChat: true });
+    if (turnId === null) return;
+    const { turn, waitingMessages } = await client.conversation.get({ conversationId });
+    const goesOn = waitingMessages > 0 || turn?.turnId !== turnId;
+    target = goesOn ? { turnId: null, afterTurnId: turnId } : null;
+  }
 }
 
 /** One message, of several lines where they end with `\` or were pasted together; `null` at the end of input. */

@@ -39,7 +39,8 @@ const send = conversationCommand({
     const { messageId, duplicate } = sent;
     if (flags.watch === true && !duplicate) {
       const target = isQueued ? nextTurn(conversation) : turnThatReads(conversation);
-      return showTurn(client, output, { conversationId, ...target, json: flags.json === true });
+      await showTurn(client, output, { conversationId, ...target, json: flags.json === true });
+      return;
     }
     return {
       json: { conversationId, messageId, duplicate },

@@ -63,7 +63,7 @@ function openChat(...words: string[]) {
   };
 }
 
-test('chat on a terminal takes messages of several lines and earlier ones again, decides with y and n, stops with Esc, and goes on with a conversation', async () => {
+test('chat on a terminal takes messages of several lines and earlier ones again, sends what is typed into the running turn, decides with y and n, stops with Esc, and goes on with a conversation', async () => {
   const chat = openChat();
   await chat.shows('Ctrl-D leaves');
   chat.type('Call deploy with {"version": "1.0"}\\\r');
@@ -71,6 +71,7 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
   await chat.shows('then Enter, decides');
   // A message that somebody types decides nothing, whatever letters are in it.
   chat.type('any\r');
+  await chat.shows('Nothing was sent.');
   chat.type('y\r');
   await chat.shows(/It is deployed\.[^]*✓ completed[^]*> $/u);
   expect(deployed).toEqual(['1.0']);
@@ -87,7 +88,17 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
 
   await harness.fault({ kind: 'hang', times: null });
   chat.type('Say never.\r');
-  await chat.shows('Esc stops the turn');
+  await chat.shows('calling the model');
+  chat.type('/help\r');
+  await chat.shows('/help is answered between turns.');
+  chat.type('Say also\\\r');
+  chat.type('this.\r');
+  await chat.shows(/> Say also\s+this\./u);
+  const [{ conversationId } = { conversationId: '' }] = (await harness.client.conversation.list({ limit: 1 })).items;
+  await waitUntil('it is sent', async () => {
+    const { waitingMessages } = await harness.client.conversation.get({ conversationId });
+    return waitingMessages === 1;
+  });
   chat.type(ESCAPE);
   await chat.shows(/✗ stopped[^]*> $/u);
   await harness.clearFaults();
@@ -99,9 +110,9 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
   expect(await chat.ended).toBe(0);
 
   const again = openChat('last');
-  await again.shows(/Say never\.[^]*> $/u);
+  await again.shows(/Say also[^]*> $/u);
   again.type(UP);
-  await again.shows('> Say never.');
+  await again.shows('> Say also this.');
   again.type('\u0003');
   again.type('/help\r');
   await again.shows('Ctrl-C clears the line');
