@@ -148,7 +148,12 @@ export function conversationCommand<
     (call, flags, reference, ...words) =>
       printWithClient(call, { flags, needs }, async (open) => {
         const conversationId = await findConversation(open.client, reference);
-        return spec.run({ ...open, conversationId }, flags, ...words);
+        try {
+          return await spec.run({ ...open, conversationId }, flags, ...words);
+        } catch (error) {
+          const { adviceFor } = await import('./describe-error.ts');
+          throw adviceFor(conversationId, error);
+        }
       }),
   );
 }

@@ -9,6 +9,7 @@ import { SessionFileError } from '../import/session-error.ts';
 import { StoreError } from '../store/database/errors.ts';
 import type { StoreErrorCode } from '../store/database/errors.ts';
 import type { ExitReason } from './exit-codes.ts';
+import { shortId } from './find-conversation.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface DescribedError {
@@ -50,6 +51,14 @@ const OUTAGE_CODES: ReadonlySet<string> = new Set<ClientErrorCode>([
 /** Whether Postgres failed in a way that passes: the same command may succeed later. */
 export function isDatabaseOutage(thrown: unknown): boolean {
   return OUTAGE_CODES.has(describeError(thrown).code);
+}
+
+/** The error, with commands of its advice that name the conversation. */
+export function adviceFor(conversationId: string, thrown: unknown): unknown {
+  const error = clientError(thrown);
+  if (!(error instanceof HoldfastClientError) || !error.next.includes('<conversation>')) return thrown;
+  const next = error.next.replaceAll('<conversation>', shortId(conversationId));
+  return new HoldfastClientError(error.code, error.what, { cause: error.cause, next });
 }
 
 /** Any error in words for a user, without a stack. */

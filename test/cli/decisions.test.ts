@@ -63,7 +63,8 @@ async function withoutWorker(work: () => Promise<void>): Promise<void> {
   }
 }
 
-const STORED = 'It is stored; the turn goes on once a worker serves it.';
+/** A worker that has just begun may not be known yet. */
+const STORED = expect.stringMatching(/^It is stored; the turn goes on( once a worker serves it)?\.$/u);
 
 test('approve says what was approved, on one line and safe to print, and the turn goes on', async () => {
   const waiting = await waitingFor(
@@ -131,8 +132,7 @@ test('of several calls each is named by show, decided by its name, and the reply
   expect(await cli('approve', waiting.short)).toMatchObject({
     code: 2,
     stdout: '',
-    stderr:
-      'error (decision_ambiguous): 2 calls wait: name one of 1.1.0 (deploy), 1.1.1 (deploy)\nnext: `npx holdfast show <conversation>` shows each; name one: `npx holdfast approve <conversation> <call>`.\n',
+    stderr: `error (decision_ambiguous): 2 calls wait: name one of 1.1.0 (deploy), 1.1.1 (deploy)\nnext: \`npx holdfast show ${waiting.short}\` shows each; name one: \`npx holdfast approve ${waiting.short} <call>\`.\n`,
   });
   expect(await cli('deny', waiting.short, '1.0')).toMatchObject({
     code: 2,
@@ -155,13 +155,12 @@ test('of several calls each is named by show, decided by its name, and the reply
     `  watch it: npx holdfast watch ${waiting.short}`,
   ]);
   expect(lines(await cli('approve', waiting.short)).lines[1]).toBe('The turn waits for 1 more decision.');
-  expect(lines(await cli('answer', waiting.short, 'yes')).lines[1]).toBe(STORED);
+  expect(lines(await cli('answer', waiting.short, 'yes')).lines[1]).toEqual(STORED);
   await endOf(waiting);
   expect(deployed).toEqual(['3.0']);
   expect(await cli('approve', waiting.short, '1.1.1')).toMatchObject({
     code: 2,
-    stderr:
-      'error (decision_stale): call 1.1.1 (deploy) is denied already: a decision is final\nnext: `npx holdfast show <conversation>` shows how the call ended.\n',
+    stderr: `error (decision_stale): call 1.1.1 (deploy) is denied already: a decision is final\nnext: \`npx holdfast show ${waiting.short}\` shows how the call ended.\n`,
   });
   const watched = (await cli('watch', waiting.short, '--plain')).stdout;
   expect(watched).toContain('deploy waits for your approval (call 1.1.1): {"version":"3.1"}');

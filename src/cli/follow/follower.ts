@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Holdfast } from '../../client/holdfast.ts';
 import type { ListedEntry, TimelineEvent, WatchOptions, WatchUpdate } from '../../client/types.ts';
 import { isDatabaseOutage } from '../describe-error.ts';
+import { shortId } from '../find-conversation.ts';
 import type { TurnItem } from '../render/turn/turn-items.ts';
 import { applyEvent, startState } from '../render/turn/turn-state.ts';
 import type { TurnScreenState } from '../render/turn/turn-state.ts';
@@ -24,9 +25,9 @@ export class Follower {
   readonly #followed: Followed;
   #failingSince: number | null = null;
 
-  constructor(followed: Followed, state: TurnScreenState = startState(Date.now())) {
+  constructor(followed: Followed, state?: TurnScreenState) {
     this.#followed = followed;
-    this.state = state;
+    this.state = state ?? startState(Date.now(), shortId(followed.conversationId));
   }
 
   /** @param items what is new for good */

@@ -1,4 +1,6 @@
+import type { WaitingCallOfTenant } from '../../client/types.ts';
 import { readerCommand } from '../command.ts';
+import { shortId } from '../find-conversation.ts';
 import { safeLine } from '../render/text/safe-text.ts';
 import { tableLines } from '../render/text/table.ts';
 import { UsageError } from '../usage-error.ts';
@@ -32,8 +34,18 @@ const approvals = readerCommand({
       { title: 'decision' },
       { title: 'since' },
     ];
-    return { json: { approvals: standing }, lines: rows.length === 0 ? [none] : tableLines(columns, rows, output) };
+    const lines = rows.length === 0 ? [none] : tableLines(columns, rows, output);
+    const { items: waiting } = await client.decisions.listWaiting({ limit: 2 });
+    return { json: { approvals: standing }, lines: [...lines, ...waitingLines(waiting)] };
   },
 });
 
 export const commands = { approvals };
+
+/** Calls that wait are looked for here too. */
+function waitingLines(waiting: readonly Pick<WaitingCallOfTenant, 'conversationId'>[]): string[] {
+  const [first, ...others] = waiting.map(({ conversationId }) => shortId(conversationId));
+  if (first === undefined) return [];
+  const where = others.every((other) => other === first) ? `npx holdfast show ${first}` : 'npx holdfast list';
+  return [`Calls that wait for a decision: ${where}`];
+}

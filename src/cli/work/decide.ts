@@ -69,7 +69,8 @@ async function decided(
   sent: SentDecision,
   reach: keyof typeof REACH = 'call',
 ): Promise<Printed> {
-  const { waitingCalls } = await client.conversation.get({ conversationId });
+  const { waitingCalls, agent } = await client.conversation.get({ conversationId });
+  const isServed = (await client.models.listAgents()).includes(agent);
   return {
     json: sent,
     lines: [
@@ -77,7 +78,7 @@ async function decided(
       ...(sent.decided > 1 ? [`${sent.decided} waiting calls were decided with it.`] : []),
       waitingCalls.length > 0
         ? `The turn waits for ${plural(waitingCalls.length, 'more decision')}.`
-        : 'It is stored; the turn goes on once a worker serves it.',
+        : `It is stored; the turn goes on${isServed ? '' : ' once a worker serves it'}.`,
       `  watch it: npx holdfast watch ${shortId(conversationId)}`,
     ],
   };

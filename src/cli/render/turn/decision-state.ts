@@ -20,14 +20,14 @@ export function callOf({ turn, ...place }: TimelineEvent<'decision_requested' | 
 
 function decisionRequested(state: TurnScreenState, { data: tool }: TimelineEvent<'decision_requested'>): Applied {
   const call = callOf(tool);
-  const { activity } = state;
+  const { activity, conversation } = state;
   const calls = activity.kind === 'asking' ? activity.calls : [];
   const text = state.calls.get(`${tool.callNumber}:${tool.callIndex}`)?.arguments ?? '';
   // Whole: nobody can decide on half of a command.
   const words =
     tool.kind === 'question'
-      ? `The agent asks (call ${call}): ${questionIn(text)} (answer it with \`npx holdfast answer\`)`
-      : `${tool.name} waits for your approval (call ${call}): ${safeText(text)} (decide with \`npx holdfast approve\` or \`deny\`)`;
+      ? `The agent asks (call ${call}): ${questionIn(text)} (answer it with \`npx holdfast answer ${conversation} "…" --call ${call}\`)`
+      : `${tool.name} waits for your approval (call ${call}): ${safeText(text)} (decide with \`npx holdfast approve ${conversation} ${call}\`, or \`deny\`)`;
   return {
     state: { ...state, tools: withoutTool(state.tools, tool), activity: { kind: 'asking', calls: [...calls, call] } },
     items: [{ kind: 'notice', level: 'warning', text: words }],

@@ -33,6 +33,8 @@ export type Activity =
 
 /** A turn as far as its events tell: what a screen shows of it. Never changed, only replaced. */
 export interface TurnScreenState {
+  /** As commands name it. */
+  readonly conversation: string;
   readonly turnId: string | null;
   /** Answered model calls. */
   readonly steps: number;
@@ -56,8 +58,9 @@ export interface TurnScreenState {
   readonly heardAt: number;
 }
 
-export function startState(now: number): TurnScreenState {
+export function startState(now: number, conversation = 'last'): TurnScreenState {
   return {
+    conversation,
     turnId: null,
     steps: 0,
     tokens: null,
@@ -154,7 +157,7 @@ function turnEnded(state: TurnScreenState, outcome: string): TurnScreenState {
 function turnBegun(state: TurnScreenState, event: TimelineEvent<'turn_begun'>): Applied {
   const { agent, model, preset, commandOnly } = event.data;
   return {
-    state: { ...startState(state.heardAt), turnId: event.turnId, activity: { kind: 'preparing' } },
+    state: { ...startState(state.heardAt, state.conversation), turnId: event.turnId, activity: { kind: 'preparing' } },
     items: commandOnly ? [] : [{ kind: 'turn_begun', agent, model, preset }],
   };
 }

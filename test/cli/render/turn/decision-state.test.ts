@@ -8,7 +8,7 @@ const CALL = { turn: 2, callNumber: 3, callIndex: 0, name: 'deploy' };
 
 function withArguments(text: string): TurnScreenState {
   const part = { type: 'tool_call', index: 0, id: 'call-0', name: CALL.name, arguments: text } as const;
-  return { ...startState(BEGIN), calls: new Map([['3:0', part]]) };
+  return { ...startState(BEGIN, '4f1c22ab'), calls: new Map([['3:0', part]]) };
 }
 
 function wordsFor(kind: 'approval' | 'question', argumentsText: string): string {
@@ -19,12 +19,13 @@ function wordsFor(kind: 'approval' | 'question', argumentsText: string): string 
 test('a call that waits is shown by its name, with all that it would do and how to decide', () => {
   const text = JSON.stringify({ version: '4.0', notes: 'item by item, '.repeat(100) });
   expect(wordsFor('approval', text)).toBe(
-    `deploy waits for your approval (call 2.3.0): ${text} (decide with \`npx holdfast approve\` or \`deny\`)`,
+    `deploy waits for your approval (call 2.3.0): ${text} (decide with \`npx holdfast approve 4f1c22ab 2.3.0\`, or \`deny\`)`,
   );
 });
 
 test('a question is shown in its own words, also where its arguments are cut off behind it', () => {
-  const asked = 'The agent asks (call 2.3.0): Red or "blue"? (answer it with `npx holdfast answer`)';
+  const asked =
+    'The agent asks (call 2.3.0): Red or "blue"? (answer it with `npx holdfast answer 4f1c22ab "…" --call 2.3.0`)';
   expect(wordsFor('question', '{"question": "Red or \\"blue\\"?"}')).toBe(asked);
   expect(wordsFor('question', '{"question": "Red or \\"blue\\"?", "opt')).toBe(asked);
   expect(wordsFor('question', '{"query": "Red?"}')).toContain('Red?');
