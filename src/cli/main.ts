@@ -133,7 +133,12 @@ async function report(error: unknown, argv: readonly string[]): Promise<void> {
   const { code, message, next, exit } = described;
   process.exitCode = EXIT_CODES[exit].code;
   if (json) printJson({ error: { code, message, next } });
-  else printRemark(errorLines(described).join('\n'));
+  else {
+    const { wrapWords } = await import('./render/text/text-width.ts');
+    // What to do next has commands to be copied, so it is not wrapped.
+    const [what = '', ...nextLines] = errorLines(described);
+    printRemark([...wrapWords(what, process.stderr.columns || null), ...nextLines].join('\n'));
+  }
   if (process.env['HOLDFAST_DEBUG'] === '1') {
     printRemark(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }

@@ -7,6 +7,7 @@ import type { LocalStack } from '../../local/stack.ts';
 import type { ServiceEvent, ServiceName } from '../../local/supervise.ts';
 import { printJson } from '../output.ts';
 import { printable } from '../render/text/safe-text.ts';
+import { wrapWords } from '../render/text/text-width.ts';
 import { shellWord } from '../shell-word.ts';
 
 const LABELS: Readonly<Record<ServiceName, string>> = {
@@ -128,7 +129,11 @@ export class DevOutput {
 
   private line(text: string, object: Readonly<Record<string, unknown>>): void {
     if (this.json) printJson(object);
-    else process.stdout.write(`${printable(text)}\n`);
+    else this.write(wrapWords(text, process.stdout.columns || null).join('\n'));
+  }
+
+  private write(text: string): void {
+    process.stdout.write(`${printable(text)}\n`);
   }
 
   event(event: ServiceEvent): void {
@@ -152,7 +157,9 @@ export class DevOutput {
   ready(stack: LocalStack, facts: ReadyFacts): void {
     this.isRunning = true;
     const { postgres, temporal, simulator, server } = stack.current();
-    this.line(describeStack(stack, facts), {
+    // Not wrapped: it has commands to be copied.
+    if (!this.json) return this.write(describeStack(stack, facts));
+    printJson({
       event: 'running',
       postgres,
       temporal,
