@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { problemsOfWorker } from '../../src/config/check/check-for-worker.ts';
 import { factsOf, providerNamed, selectAgent, withAgents } from '../../src/config/configuration.ts';
 import { defineAgent } from '../../src/config/define-agent.ts';
 import { embedderOf } from '../../src/config/embeddings.ts';
@@ -24,6 +25,15 @@ models:
 agents:
   reader: { policy: { minimumGain: 0.05 }, rules: [Be brief.] }
 `;
+
+test('a module that is not there is named with its line', async () => {
+  const [problem] = problemsOfWorker(await configurationOf('modules:\n  - missing.ts\n'));
+  expect(problem).toMatchObject({
+    option: 'modules[0]',
+    message: expect.stringMatching(/^names ".*\/missing\.ts", which is not there/u),
+    place: { file: 'holdfast.yaml', line: 2, column: 5 },
+  });
+});
 
 test('an agent is selected as it is written', async () => {
   const configuration = await configurationOf(FILE);

@@ -129,7 +129,10 @@ test('chat and start take an agent that only a running worker has, and refuse on
   const started = await runInProcess(['start', 'Say hello', '--agent', 'courier'], { environment });
   expect(started).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
   expect((await runInProcess(['agents'], { environment })).stdout).toMatch(/^courier +of a running worker/mu);
-  expect(await runInProcess(['start', 'Say hello', '--agent', 'nobody'], { environment })).toMatchObject({ code: 2 });
+  expect(await runInProcess(['start', 'Say hello', '--agent', 'courrier'], { environment })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('"courrier"; did you mean courier? (there are: default, courier)'),
+  });
   const chat = openChat('--agent', 'nobody');
   await chat.shows('nobody');
   expect(await chat.ended).toBe(2);
