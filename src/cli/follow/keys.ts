@@ -13,7 +13,7 @@ const TYPED_SHOWN = 60;
 export const CHAT_COMMAND = /^\/\w*(?=\s|$)/u;
 
 /** What the keys of the terminal do while a turn is shown. */
-export interface TurnKeys {
+interface TurnKeys {
   readonly hint: string;
   /**
    * @param calls names of the calls that wait for an approval: a line `y` or `n` decides on the first. A key alone does not, because who
@@ -23,7 +23,7 @@ export interface TurnKeys {
   close(): void;
 }
 
-export interface KeyEffects {
+interface KeyEffects {
   /** A request that a key made failed. */
   failed(error: unknown): void;
   /** Tells the user what to type instead. */
