@@ -25,9 +25,9 @@ interface TurnKeys {
 
 interface KeyEffects {
   /** A request that a key made failed. */
-  failed(error: unknown): void;
+  readonly failed: (error: unknown) => void;
   /** Tells the user what to type instead. */
-  tell(words: string): void;
+  readonly tell: (words: string) => void;
   /** Takes a message for the turn. Left out: what is typed while no call waits counts for nothing. */
   readonly send?: (message: string) => void;
 }

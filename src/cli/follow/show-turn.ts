@@ -58,7 +58,7 @@ export async function showTurn(client: Holdfast, output: Output, options: ShowTu
 interface TurnScreen {
   readonly display: Display;
   /** Waits until what was typed into the turn is stored. */
-  sent(): Promise<void>;
+  readonly sent: () => Promise<void>;
 }
 
 /** The screen with its keys, which decide on calls that wait and, in a chat, send messages into the turn. */
