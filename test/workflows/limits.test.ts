@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { textOf } from '../../src/context/log/content.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { runInProcess } from '../cli/run-in-process.ts';
+import { startTestTemporal } from '../support/servers.ts';
 import { startTurnHarness } from '../support/turn-harness.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 
@@ -41,15 +42,18 @@ const LIMITS = {
   minute: { wallTime: 60 },
 } as const satisfies Readonly<Record<string, Limits>>;
 
+let server: Awaited<ReturnType<typeof startTestTemporal>>;
 let harness: TurnHarness;
 let client: TurnHarness['client'];
 
 // Continues as new after few steps, so that every limit also holds across runs.
 beforeAll(async () => {
+  // Fewer events would be full before a turn waits for people, and each run would continue at once.
+  server = await startTestTemporal({ suggestContinueAsNewEvents: 60 });
   const tools = ['count', 'linger', 'ask_user'];
   const agents = Object.entries(LIMITS).map(([name, limits]) => [name, { tools, limits }]);
   harness = await startTurnHarness({
-    temporalAddress: inject('shortHistoryTemporalAddress'),
+    temporalAddress: server.address,
     tools: [count, linger],
     configurationFile: JSON.stringify({ agents: Object.fromEntries(agents) }),
   });
@@ -57,7 +61,10 @@ beforeAll(async () => {
   await harness.startWorker();
 });
 
-afterAll(() => harness.stop());
+afterAll(async () => {
+  await harness.stop();
+  await server.stop();
+});
 
 const runTask = (task: string, agent: keyof typeof LIMITS) => harness.runTask(task, { agent });
 

@@ -161,7 +161,7 @@ async function readRest(sql: Queries, turnId: string): Promise<number> {
 
 /**
  * Seconds that an open turn and its conversation have worked, waits for people left out, and since its newest news: an answer or a
- * summary of a model, a result of a tool, a message or a decision.
+ * summary of a model, a result of a tool, a message or a decision. None while people decide.
  */
 export async function readTimeUse(sql: Queries, turn: TurnReference): Promise<TimeUse> {
   const { conversationId, turnId } = turn;
@@ -173,7 +173,7 @@ export async function readTimeUse(sql: Queries, turn: TurnReference): Promise<Ti
         select max(k.finished_at) from tool_calls k
         where k.conversation_id = t.conversation_id and k.turn_id = t.id), (
         select max(g.consumed_at) from messages g where g.conversation_id = t.conversation_id and g.turn_id = t.id), (
-        select max(d.decided_at) from decisions d where d.turn_id = t.id))))::float8 as idle
+        select max(coalesce(d.decided_at, holdfast_now())) from decisions d where d.turn_id = t.id))))::float8 as idle
     from turns t join conversations c on c.id = t.conversation_id
     where t.id = ${turnId} and t.conversation_id = ${conversationId}`;
   if (row?.epoch !== turn.epoch) throw staleEpoch(turn, row?.epoch);
