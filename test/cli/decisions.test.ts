@@ -121,6 +121,10 @@ test('of several calls each is named by show, decided by its name, and the reply
     'Call deploy with {"version": "3.0"} and deploy with {"version": "3.1"} and ask_user with {"question": "Sure?"}',
     3,
   );
+  expect(lines(await cli('approvals')).lines).toEqual([
+    'No decision stands for an agent.',
+    `Calls that wait for a decision: npx holdfast show ${waiting.short}`,
+  ]);
   const shown = (await cli('show', waiting.short)).stdout.split('\n').filter((line) => /^call |next:/.test(line));
   expect(shown).toEqual([
     'call 1.1.0 waits for approval: deploy {"version":"3.0"} (rule: tool deploy; expires in 23 h)',

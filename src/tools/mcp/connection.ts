@@ -72,8 +72,7 @@ export function openMcpConnection(server: McpServer): McpConnection {
           return answer;
         } catch (error) {
           if (signal.aborted) throw signal.reason;
-          // The server was started anew and does not know the session: it did nothing. Many say so by 400 instead of 404.
-          const isForgotten = error instanceof Error && 'code' in error && (error.code === 404 || error.code === 400);
+          const isForgotten = isForgottenSession(error);
           if (isForgotten) dropped(used);
           if (!isForgotten || isRepeated) throw callFailure(server.name, error, ended);
         }
@@ -84,6 +83,12 @@ export function openMcpConnection(server: McpServer): McpConnection {
       await open?.client.close();
     },
   };
+}
+
+/** The server was started anew and does not know the session: it did nothing. Many say so by 400 instead of the protocol's 404. */
+function isForgottenSession(error: unknown): boolean {
+  if (!(error instanceof Error && 'code' in error)) return false;
+  return error.code === 404 || (error.code === 400 && /session/iu.test(error.message));
 }
 
 async function startClient(server: McpServer, onEnd: () => void): Promise<Link> {
