@@ -24,7 +24,7 @@ export function classifyError(error: RawError, now: number = Date.now(), size?: 
   const finding =
     byCode(reading) ??
     byWait(reading) ??
-    bySignature(reading) ??
+    (reading.signature && overflow(`signature of ${reading.signature.vendor}`, reading.counts)) ??
     byKind(reading, words.LIMITS_OF_OTHERS) ??
     byNumbers(reading) ??
     byKind(reading, words.OTHER_REFUSALS) ??
@@ -43,13 +43,16 @@ function read(error: RawError, now: number, size: RequestSize | undefined) {
   const delayMilliseconds = retryHint(signals, now);
   const signature = window.signatureIn(text);
   const counts = signature?.counts ?? window.countsOf(text);
-  const { actual = 0 } = counts;
-  const overflows = window.saysOverflow(text);
+  /** The input that the words count, as a share of our own estimate. */
+  const share = size && counts.actual ? counts.actual / size.estimatedTokens : 0;
+  // `prompt_too_long` and `over-long` are words too.
+  const spoken = `${text}\n${text.replaceAll(/(?<=[a-z])[-_](?=[a-z])/g, ' ')}`;
+  const overflows = window.saysOverflow(spoken);
   /** Share of the window by our own estimate; over it, that explains a refusal better than words about a form or bytes. */
   const fill = size && size.estimatedTokens / size.window;
   const isOver = fill !== undefined && fill >= 1;
   /** The words say that the input is over the window, and name it. */
-  const isNamed = overflows && window.NAMES_WINDOW.test(text);
+  const isNamed = overflows && window.NAMES_WINDOW.test(spoken);
   return {
     ...signals,
     isStreamed: error.streamed,
@@ -64,16 +67,21 @@ function read(error: RawError, now: number, size: RequestSize | undefined) {
     isOver,
     isNamed,
     isExplained: isOver || isNamed,
-    /** The counted input is ours: the estimate is off by a factor of two at most. */
-    isOurs: size !== undefined && actual > size.estimatedTokens / 2 && actual < size.estimatedTokens * 2,
+    isOurs: share > 0.5 && share < 2,
+    /** Far fewer tokens than were sent: another request is counted. Far more may be those of media. */
+    isOfAnother: share > 0 && share < 0.25,
     namesTokens: /token|jeton|токен|トークン|토큰/.test(text),
     isBesideInput: words.BESIDE_OUTPUT.test(text),
   };
 }
 
+/** Statuses about the request line, its headers or its form, and about what else is going on. */
+const NEVER_OF_SIZE = [405, 408, 409, 410, 411, 414, 415, 425, 431];
+
 const NO_MONEY: Finding = { cause: 'billing', repair: 'stop', evidence: 'credit, quota or payment' };
 
-function byCode({ codes, coded, counts, has }: Reading): Finding | undefined {
+function byCode({ codes, coded, counts, has, status = 0 }: Reading): Finding | undefined {
+  if (NEVER_OF_SIZE.includes(status)) return undefined;
   // "Token limit" beside a 429 is as likely one of a minute.
   const isCoded = [...codes].some((code) => window.codeSaysOverflow(code) && !(has(429) && code.startsWith('token')));
   return isCoded && !coded(words.RATE) && !coded(words.OUTPUT) ? overflow('a code of an overflow', counts) : undefined;
@@ -111,13 +119,9 @@ function overflow(evidence: string, { input = Infinity, ...counts }: window.Coun
   return { cause: 'overflow', repair: 'compact', ...counts, evidence };
 }
 
-function bySignature({ signature, counts }: Reading): Finding | undefined {
-  return signature && overflow(`signature of ${signature.vendor}`, counts);
-}
-
 /** Our own count, or two counts beside the window's name: also where our estimate is far off, as for PDFs. */
-function byNumbers({ isOver, overflows, isNamed, counts }: Reading): Finding | undefined {
-  const isCounted = isOver || (isNamed && counts.actual !== undefined);
+function byNumbers({ isOver, overflows, isNamed, isOfAnother, counts }: Reading): Finding | undefined {
+  const isCounted = isOver || (isNamed && counts.actual !== undefined && !isOfAnother);
   return overflows && isCounted ? overflow('words and counts of an overflow', counts) : undefined;
 }
 
@@ -146,11 +150,10 @@ function mediaCapIn(text: string): { readonly mediaCap?: MediaCap } {
 function byOverflowWords(reading: Reading): Finding | undefined {
   const { text, fill, status = 0, counts, isExplained, namesTokens } = reading;
   const isCounted = counts.actual !== undefined;
-  // These statuses are about the request line, its headers or its form.
-  if (!reading.overflows || [405, 408, 410, 411, 414, 415, 431].includes(status)) return undefined;
+  if (!reading.overflows || NEVER_OF_SIZE.includes(status)) return undefined;
   // A 413 is about bytes as often as about tokens.
   const mayFit = fill === undefined ? status === 413 && !namesTokens : fill < NEARLY_FULL;
-  const isLikely = isExplained && (fill === undefined || fill >= NEARLY_EMPTY);
+  const isLikely = isExplained && (fill === undefined || (fill >= NEARLY_EMPTY && !reading.isOfAnother));
   if (mayFit && !isLikely && !reading.isOurs) return undefined;
   if (status >= 500 && !isCounted && !isExplained && words.OUTAGE.test(text)) return undefined;
   return overflow('words: the input is over the window', counts);

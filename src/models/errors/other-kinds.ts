@@ -16,10 +16,10 @@ export const BILLING =
 
 /** Requests or tokens per time. */
 export const RATE =
-  /^(?:requests|tokens)$|resource ?exhausted|request ?limit|rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|много запросов|wait (?:\w+ ){0,5}before|retry later|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|流控|流量|并发|额度|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/m;
+  /^(?:requests|tokens)$|resource ?exhausted|request ?limit|rate[-_ ]?limit|too many (?:\w+ )?(?:requests|calls)|concurren|throttl|\bquotas?\b|\ballocation\b|the rate\b|slow down|parallel requests|usage limit|per[- _](?:minute|second|hour|day|week|month)|\/ ?(?:min|sec|hour|day)\b|\b[io]?[tr]p[mdhs]\b|\b(?:daily|hourly|weekly|monthly|today)\b|\d+[- ](?:hour|minute|day)\b|(?:current|last|past) (?:minute|hour|day)|много запросов|wait (?:\w+ ){0,5}before|(?:retry|request) (?:\w+ )?later|this (?:month|week)\b|bucket|too (?:often|frequent|fast)|cool-?down|allowance|(?:rolling|time|usage|minute) window|\bresets? (?:at|in|on)\b|(?:pro|par|por|al|na) (?:minut|stunde|tag\b|jour|heure|d[ií]a\b|hora|giorno|godzin)|(?:в|за) (?:минуту|час|день|сутки)|dakika|phút|menit|per minuut|límite diario|anfragen pro|trop de requêtes|zu viele anfragen|每分钟|分钟内|每[日天]|限额|配额|频繁|频率|速率|限流|流控|流量|并发|额度|分あたり|1日|リクエストが多|毎分|日次|每小时|每月|분당|시간당|일일|속도 제한|kontingent/m;
 
 export const OUTAGE =
-  /^(?:internal|api error)$|insufficient system resource|context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration|took too long|cancell?ed\b|aborted|resource limit|排队/;
+  /^(?:internal|api error)$|insufficient system resource|context (?:deadline|(?:was )?cancell?ed)|deadline exceeded|timed? ?out|overload|unavailable|bad gateway|upstream (?:connect|error|request)|connection|internal (?:server )?error|server error|out of memory|memory|\bgpu\b|\bcuda\b|worker|panic|segfault|allocate|\bbusy\b|at capacity|capacity exceeded|try again later|queue|scheduler|waiting|unexpectedly|stack overflow|crash|terminated|disconnected|loading|maximum duration|took too long|stream (?:\w+ )?(?:fail|clos|end|interrupt)|partial (?:response|answer)|stalled|transient|\beof\b|cancell?ed\b|aborted|resource limit|排队/;
 
 const MEDIA = String.raw`(?:\bimages?\b(?! (?:siz|format|dimension|type))|image_url|image\(s\)|\bvision\b|multi-?modal|\bpdfs?\b|\baudio\b|\bvideos?\b|input_image)`;
 
@@ -38,7 +38,7 @@ export const BYTES =
   /\bbytes?\b|\d ?[kmg]i?b\b|request body.{0,20}(?:too|large|size|exceed|limit|big)|payload|entity too large|request_?too_?large|maximum (?:\w+ )?size\b|request size|message size|\bmessage (?:is )?(?:larger|too (?:big|large))|content[-_ ]length|請求體/;
 
 const MESSAGE_COUNT =
-  /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+ (?:messages|turns)\b|(?:prompts|messages) (?:per|you can send)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;
+  /too many (?:messages|turns|rounds|contents)|(?:number of|maximum|max|at most|up to|more than|exceeds?|than|only) (?:\w+ ){0,3}(?:messages|turns|rounds)\b|\bmax_messages\b|\d+[- ](?:messages?|turns?)\b|(?:prompts|messages) (?:per|you can send)\b|'?(?:messages|contents)'?[:,\n]? ?(?:array|list|at most|must (?:have|contain)|length)|anzahl der nachrichten|сообщений|消息数|轮数|messages 参数|条消息|mensajes|mensagens/;
 
 /** One field, list, tool or grammar of the request has a limit of its own. */
 const ONE_FIELD = new RegExp(
@@ -66,7 +66,7 @@ const CONTENT =
   /content[-_ ]?(?:filter|policy|management|moderation)|severity|violence|\bhate\b|harassment|self-harm|moderat(?:ion|ed)|safety (?:system|policy|filter)|responsible ai|blocked by|flagged|usage polic|prohibited|harmful|data inspection|sensitive (?:content|words?|info)|敏感|安全检测|违规/;
 
 const ACCESS =
-  /^http 403$|(?:do(?:es)? not|don't) have access|not allowed from|permission denied|access denied|forbidden/m;
+  /^http 403$|(?:do(?:es)? not|don't) have access|unable to access|(?:organi[sz]ation|account|project|user) (?:has been |is |was )?(?:disabled?|suspended|banned|blocked|deactivated)|no ?auth|not allowed from|permission denied|access denied|forbidden/m;
 
 /** Contexts of sessions, programs and values. */
 const OTHER_CONTEXT =
@@ -78,7 +78,7 @@ export const BESIDE_OUTPUT =
 
 /** Another kind of request, one text of a list, or a least value: no conversation over its window. */
 const ANOTHER_REQUEST =
-  /(?<!(?:position|input)[ _])\bembed|\bre-?rank|\btraining|fine-?tun|synthesi[sz]|chunk[_ ]size|\b(?:input|text) (?:at index )?\d{1,3}\b|in (?:the |a )?batch\b|increase the (?:\w+ )?batch|must be (?:greater|larger|more|higher) than \d{2}/;
+  /(?<!(?:position|input)[ _])\bembed|\bre-?rank|\btraining|fine-?tun|synthesi[sz]|chunk[_ ]size|\b(?:input|text) (?:at index )?\d{1,3}\b|in (?:the |a )?batch\b|increase the (?:\w+ )?batch|(?:below|under) (?:the |its )?minimum|minimum (?:of )?\d|must be (?:greater|larger|more|higher) than \d{2}/;
 
 /** Whose limit it is, when it is not the window's, whatever else the words say. */
 export const LIMITS_OF_OTHERS: readonly Kind[] = [
@@ -92,7 +92,7 @@ export const LIMITS_OF_OTHERS: readonly Kind[] = [
 
 /** What the account and its model forbid, limits on parts of a request, and refusals for what it says, in this order. */
 export const OTHER_REFUSALS: readonly Kind[] = [
-  { cause: 'not_found', pattern: /^http 404$/m },
+  { cause: 'not_found', pattern: /^http 404$|not a valid model|model .{0,60}(?:not found|does not exist|无可用)/m },
   { cause: 'permission', pattern: ACCESS },
   { cause: 'too_many_messages', repair: 'compact', pattern: MESSAGE_COUNT, unless: ['namesTokens'] },
   { cause: 'thinking_refused', repair: 'drop_thinking', pattern: THINKING },
@@ -106,4 +106,4 @@ export const OTHER_REFUSALS: readonly Kind[] = [
 
 /** A complaint about the form of a request, whose size it does not name: it is understood well enough to compact nothing. */
 export const ABOUT_FORM =
-  /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|allowed|valid|exist)|supported|recognized|implemented|is invalid|expired|does not (?:exist|support|match)|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
+  /must (?:be|match|have|contain|not|start|end|follow|include)|should (?:be|have|match)|\bexpected|unsupported|unknown|missing|required|not (?:found|allowed|valid|exist)|supported|recognized|implemented|is invalid|expired|does not (?:exist|support|match)|not present|only supports|equal to|found without|cannot be|out of range|filtered|disallowed|recursion|call stack|\bjson\b|pars(?:e|ing)|duplicate|malformed|deprecated|invalid (?!request|argument|input\b|params)[a-z'"]|'[a-z_]+(?:\.[a-z_\d]+)*'|\b(?!max_tokens)[a-z]+_[a-z_]+\b|(?:at most|maximum (?:of|is)|exceeds|more than|limit of|max) \d{1,3}\b/;
