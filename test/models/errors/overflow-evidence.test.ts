@@ -20,6 +20,8 @@ describe('what is too long', () => {
     'single image token count 95000 exceeds max_image_token_count 16384',
     'thinking_tokens must be greater than 1024',
     'Prompt too large: 1310720 bytes (max 1048576)',
+    'Too many input tokens. Max input tokens: 8192, request input token count: 9875',
+    'the request context window of 46,080 tokens is below the minimum 64,000',
   ])('is not the input: %s', (words) => {
     // Whose limit it is; else a request that fills 80 % cannot be over the window.
     expect(assess(words, 400, { estimatedTokens: 80_000, window: 100_000 }).kind).not.toBe('overflow');
@@ -35,6 +37,15 @@ describe('what is too long', () => {
   test('headers and addresses are told by the status', () => {
     expect(assess('Request Header Fields Too Large', 431).kind).toBe('permanent');
     expect(assess('Request-URI Too Long', 414).kind).toBe('permanent');
+  });
+
+  test('the id of a session is no parameter, and a deadline or a conflict no window', () => {
+    const withId = 'Please shorten: the text is too long (session_id: 1b2f73a9-f879-4ec4-b392-63b2fedf91f6)';
+    expect(assess(withId).kind).toBe('overflow');
+    expect(assess('RPC::DEADLINE_EXCEEDED while reading the request').kind).not.toBe('overflow');
+    expect(assess({ code: 'RUN_TOKEN_BUDGET_EXHAUSTED' }, 409).kind).not.toBe('overflow');
+    expect(assess({ code: 'RUN_TOKEN_BUDGET_EXHAUSTED' }, 400).kind).toBe('overflow');
+    expect(assess('capability_rejected: prompt_too_long').kind).toBe('overflow');
   });
 
   test('two counts beside the name of the window come before a gateway, a status and a bare 413', () => {
@@ -82,5 +93,6 @@ describe('how full the request was', () => {
     expect(assessAt(0.1, 'prompt has 9800 tokens, engine reads 8192', 400).kind).toBe('overflow');
     expect(assessAt(0.1, 'all texts have 98000 tokens, engine reads 8192', 400).kind).not.toBe('overflow');
     expect(assessAt(0.1, 'prompt is too long: 300000 tokens > 200000 maximum', 400).kind).toBe('overflow');
+    expect(assessAt(0.5, 'prompt is too long: 12000 tokens > 8192 maximum', 400).kind).not.toBe('overflow');
   });
 });
