@@ -76,12 +76,12 @@ function read(error: RawError, now: number, size: RequestSize | undefined) {
 }
 
 /** Statuses about the request line, its headers or its form, and about what else is going on. */
-const NEVER_OF_SIZE = [405, 408, 409, 410, 411, 414, 415, 425, 431];
+const NEVER_OF_SIZE = new Set([405, 408, 409, 410, 411, 414, 415, 425, 431]);
 
 const NO_MONEY: Finding = { cause: 'billing', repair: 'stop', evidence: 'credit, quota or payment' };
 
 function byCode({ codes, coded, counts, has, status = 0 }: Reading): Finding | undefined {
-  if (NEVER_OF_SIZE.includes(status)) return undefined;
+  if (NEVER_OF_SIZE.has(status)) return undefined;
   // "Token limit" beside a 429 is as likely one of a minute.
   const isCoded = [...codes].some((code) => window.codeSaysOverflow(code) && !(has(429) && code.startsWith('token')));
   return isCoded && !coded(words.RATE) && !coded(words.OUTPUT) ? overflow('a code of an overflow', counts) : undefined;
@@ -150,7 +150,7 @@ function mediaCapIn(text: string): { readonly mediaCap?: MediaCap } {
 function byOverflowWords(reading: Reading): Finding | undefined {
   const { text, fill, status = 0, counts, isExplained, namesTokens } = reading;
   const isCounted = counts.actual !== undefined;
-  if (!reading.overflows || NEVER_OF_SIZE.includes(status)) return undefined;
+  if (!reading.overflows || NEVER_OF_SIZE.has(status)) return undefined;
   // A 413 is about bytes as often as about tokens.
   const mayFit = fill === undefined ? status === 413 && !namesTokens : fill < NEARLY_FULL;
   const isLikely = isExplained && (fill === undefined || (fill >= NEARLY_EMPTY && !reading.isOfAnother));
