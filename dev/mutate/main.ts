@@ -62,11 +62,12 @@ class Judge {
       .slice(0, Number(values.tests));
     if (tests.length === 0) return { isKilled: false, why: 'no test loads it' };
     this.copy.write(file, source.slice(0, start) + replacement + source.slice(end));
-    const { failure, isStuck, ended } = await this.runner.run(tests, file);
-    const typeError = failure === null && !isStuck ? firstTypeError(this.copy) : null;
+    // The types first: they take seconds, and all tests that let a mutation pass take minutes.
+    const outcome = firstTypeError(this.copy) ?? (await this.runner.run(tests, file));
     this.copy.write(file, source);
+    if (typeof outcome === 'string') return { isKilled: true, why: outcome };
+    const { failure, isStuck, ended } = outcome;
     if (isStuck) return { isKilled: true, why: 'timeout' };
-    if (typeError !== null) return { isKilled: true, why: typeError };
     if (failure === null) return { isKilled: false, why: `${ended} of ${tests.length} test files` };
     if (await this.isHealthy(failure.file, file)) return { isKilled: true, why: `${failure.file}: ${failure.what}` };
     return this.judge(mutation, source);
@@ -84,8 +85,9 @@ class Judge {
 }
 
 /** What `npm run check` refuses needs no test. */
-function firstTypeError({ root }: ProjectCopy): string | null {
-  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), { cwd: root, encoding: 'utf8' });
+function firstTypeError({ root, temporary }: ProjectCopy): string | null {
+  const options = ['--incremental', '--tsBuildInfoFile', join(temporary, 'types')];
+  const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), options, { cwd: root, encoding: 'utf8' });
   return /^.*error TS.*$/mu.exec(stdout)?.[0] ?? null;
 }
 
@@ -119,6 +121,8 @@ async function main(): Promise<void> {
   process.once('exit', () => copy.remove());
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => process.exit(1));
   process.chdir(copy.root);
+  const typeError = firstTypeError(copy);
+  if (typeError !== null) throw new Error(`without a mutation: ${typeError}`);
   const runner = await TestRunner.start(copy);
   const judge = new Judge(copy, runner, graph);
   let killed = 0;

@@ -2,7 +2,7 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { parseSync } from 'oxc-parser';
 
 /** Tests of whole programs: too expensive for one line, and what they show other tests show nearer. */
-const SKIPPED = /^test\/(?:deployment|dev|faults|llama|local|package|postgres|setup)\//u;
+const SKIPPED = /^test\/(?:deployment|dev|faults|llama|package|postgres)\//u;
 /** What tests start processes with. */
 const STARTS_PROCESSES =
   /^test\/(?:support\/(?:dev-process|dying-sender|project-copy|worker-process)|cli\/run-cli)\.ts$/u;
