@@ -15,7 +15,7 @@ import { listEvents } from '../../src/store/log/events.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { prose } from '../context/builders.ts';
 import { NEW_ATTEMPT, plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { answer, finishToolCall, startTurn, step, text } from '../store/support/store-builders.ts';
+import { answer, finishToolCall, startTurn, step, text, toolCall } from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
@@ -211,6 +211,14 @@ test('R20 a summary without sections is refused and asked for again', async () =
   await fault(simulator, { kind: 'summary_without_sections', times: 1, match: { purpose: 'summary' } });
   await expect(summarize(dependencies, part, execution())).rejects.toMatchObject({ type: 'Summary.refused' });
   expect(await summarize(dependencies, part, execution({ attempt: 2 }))).toMatchObject({ kind: 'summarized' });
+});
+
+test('R19 an answer that calls a tool beside its text is no summary, also where the provider says that it ended', async () => {
+  const part = await plannedPart();
+  const content = [...text('## Goal\n- Say hello').content, toolCall(0, 'read_file', '{}')];
+  const modelClient = () => ({ answer: async () => ({ content, stopReason: 'end' as const }) });
+  const asking = summarize({ ...activityDependencies(sql), modelClient }, part, execution());
+  await expect(asking).rejects.toThrow('summary refused: tool_call, failure 1');
 });
 
 test('R21 G18 W25 a summary that stays empty is asked for again after 1, 2, 4, 8 and 16 s, then the extractive form follows, and the event names it', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redactSecrets } from '../../src/tools/runtime/redact-secrets.ts';
+import { redactSecrets, redactTexts } from '../../src/tools/runtime/redact-secrets.ts';
 
 const LETTERS = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6';
 
@@ -63,5 +63,27 @@ describe('R28 secrets of well-known forms', () => {
     await redactSecrets(dense);
     const { user } = process.cpuUsage(started);
     expect(user / 1_000).toBeLessThan(2_500);
+  });
+});
+
+describe('many texts', () => {
+  const [, key] = SECRETS[2] ?? ['', ''];
+
+  test('each keeps its place', async () => {
+    const { texts, count } = await redactTexts([`a ${key}`, '', `${key} b ${key}`]);
+    expect(texts).toEqual(['a [redacted: github]', '', '[redacted: github] b [redacted: github]']);
+    expect(count).toBe(3);
+  });
+
+  test('the worker serves its other turns after each 250,000 characters', async () => {
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await redactTexts(Array.from({ length: 6 }, () => 'a'.repeat(125_000)));
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(3);
   });
 });

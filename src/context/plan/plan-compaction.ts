@@ -1,4 +1,5 @@
 import { resolveAmount, isEnabled } from '../policy/budget.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
 import { summaryRequestLimit } from '../summary/summary-request.ts';
 import type { PlanPart, Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { breakdownWindow } from '../view/view-arrangement.ts';
@@ -198,7 +199,7 @@ function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly P
   const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
   const newest = state.arrangement.kept.findLast(isNoNote);
   const oldest = state.arrangement.kept.find(isNoNote);
-  if (flush === null || parts.length === 0 || !isFlushDue(state)) return parts;
+  if (flush === null || parts.length === 0 || !isFlushDue(state, flush)) return parts;
   if (newest === undefined || oldest === undefined) return parts;
   const { summarizer } = state.input;
   const limit = summaryRequestLimit(summarizer, flush.maximumOutput);
@@ -214,10 +215,9 @@ function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly P
   return [part, ...parts.map((other) => ({ ...other, number: other.number + 1, wave: other.wave + 1 }))];
 }
 
-function isFlushDue(state: PlanningState): boolean {
-  const { policy, budget, flushed } = state.input;
-  const { flush } = policy.summary;
-  if (flush === null || state.entriesInView < flush.minimumMessages) return false;
+function isFlushDue(state: PlanningState, flush: NonNullable<CompactionPolicy['summary']['flush']>): boolean {
+  const { budget, flushed } = state.input;
+  if (state.entriesInView < flush.minimumMessages) return false;
   if (budget.window - state.tokens >= resolveAmount(flush.slack, budget)) return false;
   if (flushed === undefined) return true;
   return flushed.millisecondsAgo >= flush.cooldown && state.tokens - flushed.tokens >= flush.minimumGrowth;

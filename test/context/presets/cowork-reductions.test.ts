@@ -29,8 +29,8 @@ test('C17 next to nothing left: a small flush comes before the parts of the pass
   expect(planWith(conversation, { flushed: recent }).parts[0]?.kind).not.toBe('flush');
   const same = { millisecondsAgo: 1e9, tokens: plan.tokensBefore - 100 };
   expect(planWith(conversation, { flushed: same }).parts[0]?.kind).not.toBe('flush');
-  const old = { millisecondsAgo: 1e9, tokens: plan.tokensBefore - 1_000 };
-  expect(planWith(conversation, { flushed: old }).parts[0]?.kind).toBe('flush');
+  const due = { millisecondsAgo: 120_000, tokens: plan.tokensBefore - 251 };
+  expect(planWith(conversation, { flushed: due }).parts[0]?.kind).toBe('flush');
 });
 
 test('C17 with more room there is no flush, and neither with fewer than four messages', () => {
@@ -46,9 +46,13 @@ test('C17 with more room there is no flush, and neither with fewer than four mes
       else conversation.log.answer(prose(size, message + 1));
     }
     const input = conversation.planInput('overflow');
-    const window = estimateTokens(measureView(input), NO_CALIBRATION) + 100;
-    const { parts } = planWith(conversation, { reason: 'overflow', budget: { ...input.budget, window } });
-    expect(parts.some((part) => part.kind === 'flush')).toBe(flushes);
+    const tokens = estimateTokens(measureView(input), NO_CALIBRATION);
+    const hasFlush = (left: number): boolean => {
+      const budget = { ...input.budget, window: tokens + left };
+      return planWith(conversation, { reason: 'overflow', budget }).parts.some((part) => part.kind === 'flush');
+    };
+    expect(hasFlush(1_199)).toBe(flushes);
+    expect(hasFlush(1_200)).toBe(false);
   }
   const sections = COWORK_POLICY.summary.flush?.sections.map(({ title }) => title);
   expect(sections).toEqual(['Decisions', 'Open Loops', 'Next Actions', 'Key Findings']);

@@ -63,7 +63,7 @@ it('leaves statements alone that answer nothing', async () => {
 });
 
 it('shows of a long question its end and of a long answer its beginning', async () => {
-  const question = `${'As I was saying. '.repeat(40)}Which piano do you want?`;
+  const question = `${'As I was saying. '.repeat(40)}Which piano do you want?\n\n`;
   const answer = `The third piano. ${'As you know. '.repeat(60)}`;
   const found = await find([question, answer], 'third piano');
   const [first, second] = [...found.entries()].toSorted(
