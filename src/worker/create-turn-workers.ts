@@ -127,16 +127,20 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     activities: workActivities,
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
-  const both = [turn, worker];
+  return runTogether([turn, worker]);
+}
+
+/** Workers that end together, by `shutdown` or because one of them failed. */
+export function runTogether(workers: readonly Pick<Worker, 'getState' | 'run' | 'shutdown'>[]): TurnWorkers {
   let isEnding = false;
   const shutdown = (): void => {
     isEnding = true;
-    for (const each of both) if (each.getState() === 'RUNNING') each.shutdown();
+    for (const each of workers) if (each.getState() === 'RUNNING') each.shutdown();
   };
   return {
     shutdown,
     async run() {
-      const runs = both.map(async (each) => {
+      const runs = workers.map(async (each) => {
         try {
           await each.run();
         } catch (error) {
@@ -146,7 +150,7 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
           if (!wasEnding || !isOnlyLate(error)) throw error;
         }
       });
-      // Both workers use the connections, which are closed after this.
+      // All workers use the connections, which are closed after this.
       await Promise.allSettled(runs);
       await Promise.all(runs);
     },
