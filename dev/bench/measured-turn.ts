@@ -9,7 +9,7 @@ import type { RawTurnInput } from './workers/raw-workflow.ts';
 
 /** What the history of a finished workflow tells. Times are the server's, so no client or poll is in them. */
 export interface MeasuredTurn {
-  /** Milliseconds of each step but the last: from one compactContext being scheduled to the next. */
+  /** Milliseconds of each step but the last: from one model call being scheduled to the next. */
   readonly steps: readonly number[];
   /** Milliseconds since 1970. */
   readonly startedAt: number;
@@ -74,7 +74,7 @@ async function measureWorkflow(stack: BenchStack, workflowId: string): Promise<M
   const [{ events }, description] = await Promise.all([handle.fetchHistory(), handle.describe()]);
   const all = events ?? [];
   const scheduled = all
-    .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'compactContext')
+    .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'callModel')
     .map(({ eventTime }) => toMilliseconds(eventTime));
   return {
     steps: scheduled.slice(1).map((time, step) => time - (scheduled[step] ?? time)),

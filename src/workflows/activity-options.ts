@@ -1,6 +1,13 @@
-import { ActivityCancellationType, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { ActivityOptions } from '@temporalio/workflow';
+import {
+  ActivityCancellationType,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
+import type { CompactContextInput, CompactContextResult } from '../turn/activity-values.ts';
 import { workTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
 
@@ -16,6 +23,12 @@ const DATABASE_OPTIONS: ActivityOptions = {
   heartbeatTimeout: '20 seconds',
   retry: RETRY,
 };
+
+/**
+ * The check before a model call runs within the workflow task: a local activity, one event of history instead of six and no task of its own.
+ * It takes milliseconds. Four seconds are 80 % of the timeout of a workflow task, after which Temporal would renew the task.
+ */
+const CHECK_OPTIONS: LocalActivityOptions = { startToCloseTimeout: '3 seconds', retry: { maximumAttempts: 1 } };
 
 /** Tools: the claim in Postgres decides whether a retry may act. Each has its own time limit. */
 const TOOL_OPTIONS: ActivityOptions = {
@@ -46,12 +59,22 @@ export function turnActivities() {
   const named = (summary: string) => proxyActivities<TurnQueueActivities>({ ...DATABASE_OPTIONS, summary });
   const work = (options: ActivityOptions) => proxyActivities<WorkQueueActivities>({ ...options, taskQueue });
   const model = work(MODEL_OPTIONS);
+  const withinTask = proxyLocalActivities<TurnQueueActivities>(CHECK_OPTIONS);
+  /** A check that fails or takes long is repeated as an activity of its own, with the retries of all others. */
+  const compactContext = async (summary: string, input: CompactContextInput): Promise<CompactContextResult> => {
+    try {
+      return await withinTask.compactContext.executeWithOptions({ summary }, [input]);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      return database.compactContext.executeWithOptions({ summary }, [input]);
+    }
+  };
   return {
     beginTurn: named('next turn').beginTurn,
     continueTurn: named('turn goes on in a new run').continueTurn,
     lookForStop: named('stop').lookForStop,
     readTimeLeft: named('time left').readTimeLeft,
-    compactContext: database.compactContext,
+    compactContext,
     commitCompaction: database.commitCompaction,
     requestDecisions: named('open decisions').requestDecisions,
     endTurn: database.endTurn,

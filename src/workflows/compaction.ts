@@ -32,7 +32,7 @@ export async function fitContext(
     forced: progress.forced,
     ...(turnIsOver && { turnIsOver: true as const }),
   };
-  const first = await activities.compactContext.executeWithOptions({ summary: display.checkSummary() }, [input]);
+  const first = await activities.compactContext(display.checkSummary(), input);
   if ('tookMessages' in first) progress.loopGuard = noteProgress(progress.loopGuard);
   const check = first.kind === 'hooks_due' ? await activities.askHooks(input) : first;
   if (check.kind === 'exhausted' || check.kind === 'limit') return check;

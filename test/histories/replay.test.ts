@@ -50,7 +50,7 @@ test.each(keptHistories())('$path replays with the code of today', ({ path }) =>
 test('a history whose activities are in another order does not replay, nor hinders the next; the message names it and says what to do', async () => {
   const [history, next] = keptHistories();
   const path = history?.path ?? '';
-  const broken = { path, text: history?.text.replaceAll('"compactContext"', '"endTurn"') ?? '' };
+  const broken = { path, text: history?.text.replaceAll('"callModel"', '"endTurn"') ?? '' };
   const replayed = await replay([broken, ...(next === undefined ? [] : [next])]);
   const judged = () => judge(replayed, path);
   expect(judged).toThrow(/[Nn]ondeterminism/);

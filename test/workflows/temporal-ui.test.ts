@@ -75,7 +75,7 @@ async function activitySummaries(
   const found: Record<string, string[]> = {};
   const unnamed: string[] = [];
   for (const event of events ?? []) {
-    const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    const type = event.activityTaskScheduledEventAttributes?.activityType?.name ?? localActivityType(event);
     const data = event.userMetadata?.summary?.data;
     if (type !== undefined && type !== null && data)
       (found[type] ??= []).push(JSON.parse(Buffer.from(data).toString()) as string);
@@ -84,3 +84,13 @@ async function activitySummaries(
   expect(unnamed, 'activities without a summary').toEqual([]);
   return found;
 }
+
+/** The type of an activity that ran within its workflow task is in a marker. */
+function localActivityType({ markerRecordedEventAttributes: marker }: HistoryEvent): string | undefined {
+  const data = marker?.details?.['data']?.payloads?.[0]?.data;
+  if (marker?.markerName !== 'core_local_activity' || !data) return undefined;
+  return (JSON.parse(Buffer.from(data).toString()) as { readonly activity_type: string }).activity_type;
+}
+
+type History = Awaited<ReturnType<ReturnType<TurnHarness['temporal']['workflow']['getHandle']>['fetchHistory']>>;
+type HistoryEvent = NonNullable<History['events']>[number];
