@@ -140,6 +140,8 @@ export interface CommitCompactionInput {
 export type CommitCompactionResult =
   /** `limit`: the summaries' cost reached a limit, so the model is not asked. */
   | { readonly kind: 'committed'; readonly view: ViewReference; readonly limit?: string }
+  /** No form helped, but the view fits into the window, so the model may be asked. */
+  | { readonly kind: 'kept'; readonly view: ViewReference; readonly limit?: string }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction }
   /** An entry came after the plan, so the next check makes another plan. */
   | { readonly kind: 'moved' }
@@ -187,7 +189,7 @@ export type CallModelResult =
   | { readonly kind: 'failed'; readonly reason?: 'thinking_filled_output' | 'media_too_large' }
   /** The model was given up. The next call asks another one, after a check against its window. */
   | { readonly kind: 'fallback'; readonly model: string; readonly window: number }
-  /** An entry came after the head before the model was asked, so the context is checked again. */
+  /** The head has moved, or another attempt gave the model up, so the context is checked again. An answer that came meanwhile is lost. */
   | { readonly kind: 'moved' };
 
 export interface RequestDecisionsInput {

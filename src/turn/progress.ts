@@ -61,8 +61,12 @@ export function goOn(carried: TurnCarryOver, settings: TurnSettings): TurnProgre
   return { ...carried, settings, waitsForPeople: false };
 }
 
-/** Whether another step follows an unfinished answer. One that the vendor paused continues as long as the turn may. */
-export function isContinued(progress: TurnProgress, reason: Unfinished | undefined): boolean {
+/**
+ * Counts another step for an unfinished answer, unless it had its number of them. One that the vendor paused continues as long as the turn
+ * may.
+ * @returns whether the step follows
+ */
+export function continueUnfinished(progress: TurnProgress, reason: Unfinished | undefined): boolean {
   if (reason === undefined) return false;
   const times = progress.continued?.reason === reason ? progress.continued.times : 0;
   const once = reason === 'call_missing' || reason === 'output_invalid';

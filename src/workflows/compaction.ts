@@ -55,8 +55,8 @@ export async function fitContext(
       progress.callNumber += 1;
       return fitContext(activities, progress, display, turnIsOver);
     }
-    if (commit.kind === 'committed') {
-      progress.compactions += 1;
+    if (commit.kind !== 'planned') {
+      if (commit.kind === 'committed') progress.compactions += 1;
       if (planned.requested !== true) progress.loopGuard = noteCompaction(progress.loopGuard);
       progress.forced = null;
       // A user who only asked for the compaction has it, and no model is asked after it.

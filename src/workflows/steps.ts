@@ -4,7 +4,7 @@ import {
   OVERFLOW_RECOVERIES_PER_TURN,
   TOOL_TIMEOUT_MARGIN_MILLISECONDS,
 } from '../turn/limits.ts';
-import { findLoop, isContinued, isNewResult, noteToolResult } from '../turn/progress.ts';
+import { findLoop, continueUnfinished, isNewResult, noteToolResult } from '../turn/progress.ts';
 import type { EndedCall, TurnProgress } from '../turn/progress.ts';
 import type { TurnOutcome } from '../turn/turn-reference.ts';
 import type { TurnActivities } from './activity-options.ts';
@@ -43,10 +43,10 @@ export async function takeSteps(
     const answer = await callModel(activities, progress, display, view);
     switch (answer.kind) {
       case 'overflow':
-        if (!recoversFromOverflow(progress)) return { outcome: 'context_exhausted', reason: 'second_overflow' };
+        if (!recoverFromOverflow(progress)) return { outcome: 'context_exhausted', reason: 'second_overflow' };
         break;
       case 'moved':
-        // An entry came each time. The next check counts it, and the next call shows it.
+        // The next check reads the head anew.
         break;
       case 'fallback':
         takeOver(progress, display, answer);
@@ -71,7 +71,7 @@ export async function takeSteps(
           const isNews = await runToolCalls(activities, progress, answer);
           if (answer.limit !== undefined) return { outcome: 'budget_exhausted', reason: answer.limit };
           if (isNews) delete progress.continued;
-        } else if (!isContinued(progress, answer.unfinished)) {
+        } else if (!continueUnfinished(progress, answer.unfinished)) {
           return endAfterLastStep(activities, progress, display, answer.unfinished);
         }
         break;
@@ -87,8 +87,11 @@ function leaveUndecided(progress: TurnProgress, view: ViewReference): LoopEnd {
   return 'history_full';
 }
 
-/** Whether the next check makes room: once a turn and model, or as often as the policy allows. */
-function recoversFromOverflow(progress: TurnProgress): boolean {
+/**
+ * Makes the next check force a compaction: once a turn and model, or as often as the policy allows.
+ * @returns whether it will
+ */
+function recoverFromOverflow(progress: TurnProgress): boolean {
   if (progress.overflowRecoveries >= (progress.settings.facts.overflowRecoveries ?? OVERFLOW_RECOVERIES_PER_TURN))
     return false;
   progress.overflowRecoveries += 1;

@@ -43,16 +43,16 @@ interface CommitState {
 }
 
 /**
- * Commits a finished plan in one transaction if its numbers show that it helped. Otherwise plans the next weaker form in the same
- * transaction. Reads only sizes, because the texts were checked when they arrived. Secrets are removed here from the ledger and from a
- * hook's summary.
+ * Puts the written parts together, measures the view with them, and commits if it is small enough. Otherwise plans the next weaker form.
+ * Either is one transaction, which writes nothing if epoch or head have changed. The parts' texts were checked when they arrived. Secrets are
+ * removed here from the ledger and from a hook's summary.
  */
 export async function commitCompaction(
   dependencies: ActivityDependencies,
   input: CommitCompactionInput,
 ): Promise<CommitCompactionResult> {
   const result = await commit(dependencies, input);
-  if (result.kind !== 'committed') return result;
+  if (result.kind !== 'committed' && result.kind !== 'kept') return result;
   // The summaries cost like answers, and the model is asked without another check.
   const limit = await reachedLimit(dependencies, input.turn);
   return limit === null ? result : { ...result, limit };
@@ -217,13 +217,13 @@ async function planWeaker(
   return result;
 }
 
-/** No weaker form exists. */
+/** No weaker form exists: the view stays as it is, if the model can still be asked. */
 function afterLastForm(
   { reason, tokensBefore }: CompactionRow,
   { budget, headEntryId }: CountedFit,
 ): CommitCompactionResult {
   return mayGoOn(reason, tokensBefore, budget)
-    ? { kind: 'committed', view: { headEntryId, tokens: tokensBefore } }
+    ? { kind: 'kept', view: { headEntryId, tokens: tokensBefore } }
     : { kind: 'exhausted' };
 }
 

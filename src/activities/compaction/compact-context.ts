@@ -70,7 +70,7 @@ interface PreparedStep {
 
 const UNCHANGED: PreparedStep = { changed: false, taken: 0, limit: null };
 
-/** Takes waiting messages, then notes limits that are near, unless a limit keeps the turn from its step. */
+/** Looks for a limit that is reached. If there is none, takes waiting messages and notes limits that are near. */
 async function prepareStep(
   dependencies: ActivityDependencies,
   input: CompactContextInput,

@@ -64,16 +64,15 @@ export async function fitContext(
     const { compactionId } = planned;
     const commit = await commitCompaction(dependencies, { turn, compactionId });
     if (commit.kind === 'planned') ({ planned } = commit);
+    else if (commit.kind === 'kept') return { kind: 'fits', tokens: commit.view.tokens, pass: null };
     else if (commit.kind === 'committed')
       return { kind: 'fits', tokens: commit.view.tokens, pass: await passOf(conversation, compactionId) };
     else return { kind: 'exhausted' };
   }
 }
 
-/** `null`: no form helped, and the turn goes on with the view as it is. */
-async function passOf({ database }: ReplayedConversation, compactionId: string): Promise<LabPass | null> {
-  const { status, reason, form, tokensBefore, tokensAfter, plan } = await getCompaction(database, compactionId);
-  if (status !== 'committed') return null;
+async function passOf({ database }: ReplayedConversation, compactionId: string): Promise<LabPass> {
+  const { reason, form, tokensBefore, tokensAfter, plan } = await getCompaction(database, compactionId);
   const count = (kind: 'clip' | 'clear' | 'strip'): number =>
     plan.operations.filter((operation) => operation.kind === kind).length;
   return {
