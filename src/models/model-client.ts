@@ -147,4 +147,9 @@ export class ModelCallError extends Error {
     this.status = details.status;
     this.vendorMessage = details.vendorMessage ?? '';
   }
+
+  /** The same failure with another meaning. */
+  meaning(verdict: ErrorVerdict, vendorMessage = this.vendorMessage): ModelCallError {
+    return new ModelCallError(this.message, { verdict, status: this.status, vendorMessage, cause: this });
+  }
 }

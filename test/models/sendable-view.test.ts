@@ -52,6 +52,14 @@ test.each(all)('%s: arguments that are no JSON object are sent as one', (_, make
   for (const found of argumentsIn(JSON.parse(sent))) expect(isRecord(found)).toBe(true);
 });
 
+test('valid arguments with escapes go as they were written, so that prompts stay cached', () => {
+  const written = String.raw`{"path": "\ud83d\ude00 \\u0000"}`;
+  const sent = chat([user('x'), assistant(call('c', 0, 'read_file', written))]);
+  expect(sent.messages.flatMap((message) => ('tool_calls' in message ? message.tool_calls : []))).toMatchObject([
+    { function: { arguments: written } },
+  ]);
+});
+
 test.each(all)('%s: an open call gets an error result, a stray result becomes text', (_, make) => {
   const sent = JSON.stringify(
     make([results(['gone', 'lost words']), assistant(call('open')), results(['other', 'stray words'])]),

@@ -1,4 +1,5 @@
-import type { Citation, ContentPart, TextPart } from '../../context/log/content.ts';
+import { VENDOR_BLOCK } from '../../context/log/content.ts';
+import type { Citation, ContentPart, TextPart, ThinkingPart } from '../../context/log/content.ts';
 import { jsonOf } from '../../context/log/nested-json.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from '../model-client.ts';
@@ -43,6 +44,11 @@ export function textOf(value: unknown): string {
 
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {};
+}
+
+/** A block of any other type, as a call of the vendor's own tool and its result: sent back as it came. */
+export function vendorBlock(provider: string, block: unknown): ThinkingPart {
+  return { type: 'thinking', text: '', provider, signature: VENDOR_BLOCK, encrypted: jsonOf(block) };
 }
 
 /** Names that vendors and compatible servers give to the end of an answer; servers mix those of several protocols. */

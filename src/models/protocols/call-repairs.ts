@@ -123,17 +123,12 @@ function withView(attempt: Attempt, media: Attempt['media'], view: View): Attemp
 
 function tooLargeForText(error: unknown, view: View): ModelCallError | undefined {
   if (!(error instanceof ModelCallError)) return undefined;
-  const { verdict, status, vendorMessage, message } = error;
+  const { verdict } = error;
   if (verdict.kind !== 'permanent' || verdict.repair !== 'drop_media' || verdict.cause === 'media_refused')
     return undefined;
   if (isAskedTooLarge(view)) return undefined;
   const evidence = `${verdict.evidence}, with no image or file left to leave out`;
-  return new ModelCallError(message, {
-    verdict: { kind: 'overflow', cause: 'overflow', repair: 'compact', evidence },
-    status,
-    vendorMessage,
-    cause: error,
-  });
+  return error.meaning({ kind: 'overflow', cause: 'overflow', repair: 'compact', evidence });
 }
 
 /** Replaces what vendors refuse or cut a request at; one character for one, so that offsets stay. */
@@ -143,8 +138,8 @@ const REPLACEMENT = '\uFFFD';
 // oxlint-disable-next-line no-control-regex -- NUL is what is looked for
 const UNSENDABLE = /\u0000|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
-/** The same characters as escapes inside JSON text. */
-const ESCAPED_UNSENDABLE = /\\u(?:0000|d[89a-f])/i;
+/** The same characters as escapes in what `JSON.stringify` writes, which escapes no others of them. */
+const ESCAPED_UNSENDABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g;
 
 /** The text with NUL and lone surrogates replaced. The stored original keeps them. */
 export function repairText(text: string): string {
@@ -164,19 +159,13 @@ export function sendableArguments(text: string): { readonly text: string; readon
     const value = { invalid_arguments: repairText(text) };
     return { text: JSON.stringify(value), value };
   }
-  if (!ESCAPED_UNSENDABLE.test(trimmed)) return { text: repairText(text), value: parsed };
-  const value = Object.fromEntries(Object.entries(parsed).map(([key, item]) => [repairText(key), repairValue(item)]));
-  return { text: JSON.stringify(value), value };
+  const written = trimmed.includes('\\u') ? JSON.stringify(parsed) : '';
+  const sendable = written.replaceAll(ESCAPED_UNSENDABLE, `$1${REPLACEMENT}`);
+  if (sendable === written) return { text: repairText(text), value: parsed };
+  return { text: sendable, value: parseObject(sendable) ?? {} };
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {
   const value = parseNestedJson(repairText(text));
   return isRecord(value) ? value : undefined;
-}
-
-function repairValue(value: unknown): unknown {
-  if (typeof value === 'string') return repairText(value);
-  if (Array.isArray(value)) return value.map(repairValue);
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [repairText(key), repairValue(item)]));
 }

@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import type { ModelRequest } from '../model-client.ts';
 import { sendableSchema, strictSchema } from './tool-schema.ts';
 
@@ -30,8 +31,7 @@ export function anthropicFields({ options = {}, maximumOutput }: ModelRequest): 
   return {
     ...thinking,
     ...(output_config === undefined && output === undefined ? {} : { output_config: { ...output_config, ...format } }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(stopSequences === undefined ? {} : { stop_sequences: [...stopSequences] }),
+    ...definedOf({ temperature, stop_sequences: stopSequences && [...stopSequences] }),
     ...(serviceTier === 'auto' || serviceTier === 'standard_only' ? { service_tier: serviceTier } : {}),
   };
 }
@@ -73,9 +73,7 @@ export function chatFields({ options = {} }: ModelRequest): ChatFields {
   const { reasoningEffort, temperature, stopSequences, serviceTier, output } = options;
   return {
     ...(output === undefined ? {} : { response_format: { type: 'json_schema', json_schema: openAIFormat(output) } }),
-    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(stopSequences === undefined ? {} : { stop: [...stopSequences] }),
+    ...definedOf({ reasoning_effort: reasoningEffort, temperature, stop: stopSequences && [...stopSequences] }),
     ...(serviceTier === undefined || serviceTier === 'standard_only' ? {} : { service_tier: serviceTier }),
   };
 }

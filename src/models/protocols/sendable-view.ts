@@ -66,6 +66,15 @@ export function sendableRequest({ system, tools, ...view }: View, rules: VendorR
   };
 }
 
+export function dataUrl({ mediaType, data }: ImagePart | FilePart): string {
+  return `data:${mediaType};base64,${data}`;
+}
+
+/** A file in both protocols of OpenAI. */
+export function fileFields(part: FilePart): { readonly filename: string; readonly file_data: string } {
+  return { filename: repairText(part.name), file_data: dataUrl(part) };
+}
+
 type ToolResults = Extract<ViewMessage, { role: 'tool_results' }>['results'];
 
 const NO_RESULT = 'No result of this tool call is known. It may or may not have taken effect.';

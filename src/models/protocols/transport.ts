@@ -174,14 +174,7 @@ const TOTAL_MILLISECONDS = 1_800_000;
  * What both SDKs are given: no retries (they belong to Temporal), no log (it would print the
  * conversation), our own time limits, and nothing from environment variables but the given key.
  */
-export function sdkOptions(provider: ProviderDefinition): {
-  apiKey: string;
-  maxRetries: 0;
-  logLevel: 'off';
-  timeout: number;
-  fetch: Transport;
-  defaultHeaders: Record<string, null>;
-} {
+export function sdkOptions(provider: ProviderDefinition) {
   const idleDefault = provider.protocol === 'responses' ? IDLE_MILLISECONDS_RESPONSES : IDLE_MILLISECONDS;
   const totalMilliseconds = provider.totalTimeoutMilliseconds ?? TOTAL_MILLISECONDS;
   const transport = createTransport({
@@ -191,7 +184,7 @@ export function sdkOptions(provider: ProviderDefinition): {
   return {
     apiKey: provider.apiKey ?? 'none',
     maxRetries: 0,
-    logLevel: 'off',
+    logLevel: 'off' as const,
     timeout: totalMilliseconds,
     fetch: withRefusals(provider.key === undefined ? transport : withKey(transport, provider.key, provider)),
     // Both SDKs send a key as bearer; `null` removes the header for a server without keys.

@@ -1,7 +1,8 @@
-import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ContentPart } from '../../../context/log/content.ts';
 import { jsonOf } from '../../../context/log/nested-json.ts';
+import { definedOf } from '../../../context/policy/defined-of.ts';
 import { citedText, joinCited, collected, recordOf, textOf, UNNAMED, stopReasonNamed } from '../answer-collector.ts';
+import { vendorBlock } from '../answer-collector.ts';
 import type { AnswerCollector, AnswerSource } from '../answer-collector.ts';
 import { isRecord, numberOf, parseJson, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StreamDelta } from '../../model-client.ts';
@@ -11,7 +12,6 @@ type Block =
   | { readonly kind: 'text'; text: string; readonly citations: unknown[] }
   | { readonly kind: 'thinking'; text: string; signature: string }
   | { readonly kind: 'redacted'; readonly data: string }
-  /** Of any other type, as a call of the vendor's own tools and its result: sent back as it came. */
   | { readonly kind: 'other'; readonly given: Readonly<Record<string, unknown>>; input: string }
   | {
       readonly kind: 'tool_call';
@@ -165,18 +165,13 @@ function toPart(block: Block, provider: string): ContentPart[] {
     case 'thinking':
       // Text may be empty (`display: omitted`): with a signature the block is complete.
       return [
-        {
-          type: 'thinking',
-          text: block.text,
-          provider,
-          ...(block.signature === '' ? {} : { signature: block.signature }),
-        },
+        { type: 'thinking', text: block.text, provider, ...definedOf({ signature: block.signature || undefined }) },
       ];
     case 'redacted':
       return [{ type: 'thinking', text: '', provider, encrypted: block.data }];
     case 'other': {
-      const whole = { ...block.given, ...(block.input === '' ? {} : { input: parseJson(block.input) ?? {} }) };
-      return [{ type: 'thinking', text: '', provider, signature: VENDOR_BLOCK, encrypted: jsonOf(whole) }];
+      const input = block.input === '' ? {} : { input: parseJson(block.input) ?? {} };
+      return [vendorBlock(provider, { ...block.given, ...input })];
     }
     case 'tool_call': {
       // Compatible servers give the whole input at the start; Anthropic gives `{}` there, which says nothing.

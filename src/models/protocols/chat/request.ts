@@ -3,9 +3,9 @@ import type { ThinkingPart } from '../../../context/log/content.ts';
 import type { ChatDialect } from './dialect.ts';
 import { parseJson } from '../json.ts';
 import type { ModelRequest } from '../../model-client.ts';
-import { repairText } from '../call-repairs.ts';
 import { chatFields } from '../request-fields.ts';
-import { sendableRequest, type SendableMessage, type SendablePart, type SendableResult } from '../sendable-view.ts';
+import { dataUrl, fileFields, sendableRequest } from '../sendable-view.ts';
+import type { SendableMessage, SendablePart, SendableResult } from '../sendable-view.ts';
 import { strictSchema } from '../tool-schema.ts';
 
 /** Several servers refuse or mishandle a tool message without text. */
@@ -100,12 +100,9 @@ function toContentPart(part: SendablePart): OpenAI.ChatCompletionContentPart {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
-      return { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } };
+      return { type: 'image_url', image_url: { url: dataUrl(part) } };
     case 'file':
-      return {
-        type: 'file',
-        file: { filename: repairText(part.name), file_data: `data:${part.mediaType};base64,${part.data}` },
-      };
+      return { type: 'file', file: fileFields(part) };
   }
 }
 

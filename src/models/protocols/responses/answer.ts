@@ -1,8 +1,6 @@
-import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ContentPart } from '../../../context/log/content.ts';
-import { jsonOf } from '../../../context/log/nested-json.ts';
 import { RefusedInBody } from '../../call-failure.ts';
-import { collected, recordOf, textOf, UNNAMED, citedText } from '../answer-collector.ts';
+import { collected, recordOf, textOf, UNNAMED, citedText, vendorBlock } from '../answer-collector.ts';
 import type { AnswerCollector, AnswerSource } from '../answer-collector.ts';
 import { isRecord, numberOf, property } from '../json.ts';
 import type { ModelAnswer, ReportedUsage, StopReason, StreamDelta } from '../../model-client.ts';
@@ -163,18 +161,7 @@ export class ResponsesCollector implements AnswerCollector {
     return items.flatMap((item): ContentPart[] => {
       if (item['type'] === 'reasoning') return [this.#reasoning(item)];
       if (item['type'] === 'message') return this.#message(item);
-      if (item['type'] !== 'function_call') {
-        // Items of OpenAI's own tools go back as they came.
-        return [
-          {
-            type: 'thinking',
-            text: '',
-            provider: this.#source.provider,
-            signature: VENDOR_BLOCK,
-            encrypted: jsonOf(item),
-          },
-        ];
-      }
+      if (item['type'] !== 'function_call') return [vendorBlock(this.#source.provider, item)];
       const index = calls;
       calls += 1;
       const id = textOf(item['call_id']) || textOf(item['id']) || `call_${index}`;

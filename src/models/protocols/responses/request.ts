@@ -3,9 +3,8 @@ import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ThinkingPart } from '../../../context/log/content.ts';
 import { isRecord, parseJson } from '../json.ts';
 import type { ModelRequest } from '../../model-client.ts';
-import { repairText } from '../call-repairs.ts';
 import { responsesFields } from '../request-fields.ts';
-import { sendableRequest, type SendableMessage, type SendablePart } from '../sendable-view.ts';
+import { dataUrl, fileFields, sendableRequest, type SendableMessage, type SendablePart } from '../sendable-view.ts';
 import { RESPONSES_CALL_IDS } from '../tool-names.ts';
 import { strictSchema } from '../tool-schema.ts';
 
@@ -72,13 +71,9 @@ function toInput(
     case 'text':
       return { type: 'input_text', text: part.text };
     case 'image':
-      return { type: 'input_image', detail: 'auto', image_url: `data:${part.mediaType};base64,${part.data}` };
+      return { type: 'input_image', detail: 'auto', image_url: dataUrl(part) };
     case 'file':
-      return {
-        type: 'input_file',
-        filename: repairText(part.name),
-        file_data: `data:${part.mediaType};base64,${part.data}`,
-      };
+      return { type: 'input_file', ...fileFields(part) };
   }
 }
 
