@@ -19,7 +19,9 @@ function importsOf(file: string, source: string): string[] {
   const exports = module.staticExports.flatMap(({ entries }) =>
     entries.flatMap(({ moduleRequest, isType }) => (moduleRequest === null || isType ? [] : [moduleRequest.value])),
   );
-  const relative = [...imports, ...exports].filter((specifier) => specifier.startsWith('.'));
+  // Commands are loaded when they are called.
+  const dynamic = module.dynamicImports.map(({ moduleRequest: { start, end } }) => source.slice(start + 1, end - 1));
+  const relative = [...imports, ...exports, ...dynamic].filter((specifier) => specifier.startsWith('.'));
   const paths = relative.map((specifier) => normalize(join(dirname(file), specifier)));
   return file === BUNDLED.from ? [...paths, BUNDLED.to] : paths;
 }
