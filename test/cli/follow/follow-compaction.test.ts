@@ -2,51 +2,15 @@ import { expect, test } from 'vitest';
 import { NO_DISPLAY } from '../../../src/cli/follow/display.ts';
 import { followCompaction } from '../../../src/cli/follow/follow-compaction.ts';
 import { turnFigures } from '../../../src/cli/render/turn/outcome-words.ts';
-import type { Conversation, TimelineEvent, TurnSummary, WatchUpdate } from '../../../src/client/types.ts';
+import type { Conversation, TimelineEvent, WatchUpdate } from '../../../src/client/types.ts';
 import type { Display } from '../../../src/cli/follow/display.ts';
 import type { TurnScreenState } from '../../../src/cli/render/turn/turn-state.ts';
-import { timelineEvent as unnumberedEvent, TURN_ID } from '../render/timeline.ts';
-
-const CONVERSATION: Conversation = {
-  conversationId: '01981f3c-0000-7000-8000-00000000000c',
-  agent: 'default',
-  model: null,
-  user: null,
-  title: 'A task',
-  createdAt: new Date(0).toISOString(),
-  entryCount: 9,
-  eventCount: 4,
-  waitingMessages: 0,
-  fill: null,
-  secretsRedacted: 0,
-  waitingCalls: [],
-  turn: null,
-};
+import { BEGIN, conversationOf, timelineEvent as unnumberedEvent, TURN_ID, turnOf } from '../render/timeline.ts';
 
 /** An event after those that were there. */
 const timelineEvent: typeof unnumberedEvent = (kind, ...told) => ({ ...unnumberedEvent(kind, ...told), sequence: 5 });
 
-const COMMAND_TURN: TurnSummary = {
-  turnId: TURN_ID,
-  state: 'ended',
-  outcome: 'completed',
-  reason: null,
-  explanation: null,
-  preset: 'default',
-  model: 'simulator/sim-32k',
-  givenUp: [],
-  commandOnly: true,
-  tookMessages: false,
-  steps: 0,
-  modelCalls: 0,
-  compactions: 0,
-  overflows: 0,
-  usage: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
-  cost: 0,
-  startedAt: new Date(0).toISOString(),
-  endedAt: new Date(2_000).toISOString(),
-  breakdown: null,
-};
+const COMMAND_TURN = turnOf({ commandOnly: true, endedAt: new Date(BEGIN + 2_000).toISOString() });
 
 async function follow(
   events: readonly TimelineEvent[],
@@ -56,13 +20,13 @@ async function follow(
   return followCompaction({
     client: {
       conversation: {
-        get: async () => ({ ...CONVERSATION, ...conversation }),
+        get: async () => conversationOf(conversation),
         async *watch({ afterSequence = 0 }): AsyncGenerator<WatchUpdate> {
           for (const event of events) if (event.sequence > afterSequence) yield { type: 'event', event };
         },
       },
     },
-    conversationId: CONVERSATION.conversationId,
+    conversationId: conversationOf().conversationId,
     display,
     signal: new AbortController().signal,
     request: async () => undefined,

@@ -1,4 +1,4 @@
-import type { ListedEntry, TimelineEvent } from '../../../src/client/types.ts';
+import type { Conversation, ListedEntry, TimelineEvent, TurnSummary } from '../../../src/client/types.ts';
 import type { ContentPart } from '../../../src/context/log/content.ts';
 import { applyEvent, startState } from '../../../src/cli/render/turn/turn-state.ts';
 import type { TurnScreenState } from '../../../src/cli/render/turn/turn-state.ts';
@@ -35,6 +35,53 @@ export function listedEntry(changes: Partial<ListedEntry> & { readonly content: 
     originalBytes: null,
     compactionId: null,
     lateResults: [],
+    ...changes,
+  };
+}
+
+/** A conversation that had no turn yet. */
+export function conversationOf(changes: Partial<Conversation> = {}): Conversation {
+  return {
+    conversationId: '01981f3c-0000-7000-8000-00000000000c',
+    agent: 'default',
+    model: null,
+    user: null,
+    title: 'A task',
+    createdAt: new Date(BEGIN).toISOString(),
+    entryCount: 9,
+    eventCount: 4,
+    waitingMessages: 0,
+    fill: null,
+    secretsRedacted: 0,
+    waitingCalls: [],
+    turn: null,
+    ...changes,
+  };
+}
+
+/** A turn that completed without doing anything. */
+export function turnOf(changes: Partial<TurnSummary> = {}): TurnSummary {
+  const at = new Date(BEGIN).toISOString();
+  return {
+    turnId: TURN_ID,
+    state: 'ended',
+    outcome: 'completed',
+    reason: null,
+    explanation: null,
+    preset: 'default',
+    model: 'simulator/sim-32k',
+    givenUp: [],
+    commandOnly: false,
+    tookMessages: false,
+    steps: 0,
+    modelCalls: 0,
+    compactions: 0,
+    overflows: 0,
+    usage: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
+    cost: 0,
+    startedAt: at,
+    endedAt: at,
+    breakdown: null,
     ...changes,
   };
 }

@@ -3,6 +3,7 @@ import { definedOf } from '../../../../src/context/policy/defined-of.ts';
 import type { FoundPassage } from '../../../../src/client/types.ts';
 import { passageLines } from '../../../../src/cli/render/lists/passages.ts';
 import { PLAIN_STYLE } from '../../../../src/cli/render/text/style.ts';
+import { MARKED_STYLE } from '../marked-style.ts';
 
 const style = { ...PLAIN_STYLE, yellow: (text: string) => `<${text}>` };
 
@@ -106,4 +107,24 @@ test('names the conversation where several were searched, and the others that ha
   expect(head()).toContain(', conversation 0000000a  ');
   expect(head([other])).toContain(', conversation 0000000a, also 0000000b  ');
   expect(head([other], false)).not.toContain('conversation');
+});
+
+test('the head of a passage tells its number, kind, source, age, place and branch', () => {
+  const head = (rest: Partial<FoundPassage>): string => {
+    const now = Date.parse('2026-11-22T12:00:00Z');
+    return passageLines([{ ...PASSAGE, ...rest }], { columns: null, style: MARKED_STYLE, now })[0] ?? '';
+  };
+  const id = PASSAGE.entryId;
+  expect(head({})).toBe(`*1. user*~  2 h ago  ${id}~`);
+  expect(head({ kind: 'tool_result', toolName: 'read_file', path: 'a.md', offset: 1_200 })).toBe(
+    `*1. tool result*~  read_file a.md  2 h ago at character 1,200  ${id}~`,
+  );
+  expect(head({ toolName: 'run', branch: 2, onActiveBranch: false })).toBe(
+    `*1. user*~  run  2 h ago, branch 2  ${id}~`,
+  );
+  const path = (length: number) => head({ toolName: 'run', path: 'x'.repeat(length - 1) + 'y' });
+  expect(path(60)).toContain(`run ${'x'.repeat(59)}y  2 h`);
+  expect(path(61)).toContain(`run …${'x'.repeat(58)}y  2 h`);
+  const [, , between, second] = passageLines([PASSAGE, PASSAGE], { columns: null, style: PLAIN_STYLE, now: 0 });
+  expect([between, second?.slice(0, 7)]).toEqual(['', '2. user']);
 });
