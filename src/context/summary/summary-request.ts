@@ -15,6 +15,8 @@ import { measureView } from '../view/view-arrangement.ts';
 
 /** The estimate of a request that was never sent may be this much too low. */
 const ESTIMATE_MARGIN = 0.9;
+/** The provider has counted all but the end of a shared request, so that its estimate is closer. */
+const SHARED_MARGIN = 0.97;
 /** A previous summary that is larger than this share of the request loses its middle. */
 export const PREVIOUS_SHARE = 0.4;
 /** Characters of the agent's instructions, of a focus, and of what the user asked before, that are quoted at most. */
@@ -44,9 +46,13 @@ export interface SummaryRequestInput {
   readonly shorter?: boolean;
 }
 
-export function summaryRequestLimit(summarizer: ModelLimits, maximumOutput: number): number {
+export function summaryRequestLimit(
+  summarizer: ModelLimits,
+  maximumOutput: number,
+  margin: number = ESTIMATE_MARGIN,
+): number {
   const input = Math.min(summarizer.window - maximumOutput, summarizer.maximumInput ?? Infinity);
-  return Math.floor(Math.max(0, input) * ESTIMATE_MARGIN);
+  return Math.floor(Math.max(0, input) * margin);
 }
 
 /**
@@ -230,7 +236,7 @@ export interface SharedRequestInput extends Omit<
 
 /**
  * The last request up to the cut, with the order to summarize behind it: the provider has all but the order in its cache.
- * `null` where a transcript is to be asked: the request would not fit or shows entries shortened, the provider refused the last one, the plan has several parts, or the model went on with its work when it was asked this way.
+ * `null` where a transcript is to be asked: the request would not fit, the provider refused the last one, the plan has several parts, or the model went on with its work when it was asked this way.
  */
 export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | null {
   const { policy, plan, part, entries, shown, calibration } = input;
@@ -238,13 +244,11 @@ export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | n
   const last = entries.at(-1);
   if (prompt === null || last === undefined || input.failures > 0 || input.reason === 'overflow') return null;
   if (plan.form !== 'summary' || plan.inPlace === true || plan.parts.length > 1) return null;
-  // A summary is made from originals.
-  const shortened = new Set(shown.operations.filter(({ kind }) => kind !== 'strip').map(({ entryId }) => entryId));
-  if (entries.some(({ id }) => shortened.has(id))) return null;
   const dropped = { ...shown, entries: shown.entries.filter(({ sequence }) => sequence <= last.sequence) };
   const sharedTokens = estimateTokens(measureView({ ...dropped, fixed: input.fixed }), calibration);
-  const order = instructionText({ ...input, parts: plan.parts, previousSummary: null }, prompt, null);
-  const limit = summaryRequestLimit(input.summarizer, part.maximumOutput + input.thinkingRoom);
+  const asked = instructionText({ ...input, parts: plan.parts, previousSummary: null }, prompt, null);
+  const order = [originalsBelow(input), asked].filter((text) => text !== '').join('\n\n');
+  const limit = summaryRequestLimit(input.summarizer, part.maximumOutput + input.thinkingRoom, SHARED_MARGIN);
   if (sharedTokens + textTokens(order, calibration) > limit) return null;
   const { messages, ...view } = projectChecked(dropped);
   return {
@@ -254,4 +258,31 @@ export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | n
     },
     promptVersion: `${prompt.name}@${prompt.version}`,
   };
+}
+
+/** What the request shows shortened, as it was: a summary is made from originals. Results follow their calls. */
+function originalsBelow(input: SharedRequestInput): string {
+  const entries = shortenedEntries(input.entries, input.shown.operations);
+  if (entries.length === 0) return '';
+  const { calibration, policy } = input;
+  const limits = policy.summary.transcript;
+  const text = transcriptText({ entries, maximumTokens: Infinity, calibration, limits });
+  return `The conversation above shows these messages shortened. Here they are whole:\n${frame('transcript', [text])}`;
+}
+
+/** Entries of a summary that the view shows shortened, with the answers that called the tools. */
+export function shortenedEntries(
+  entries: readonly Entry[],
+  operations: ProjectionInput['operations'],
+): readonly Entry[] {
+  const shortened = new Set(operations.filter(({ kind }) => kind !== 'strip').map(({ entryId }) => entryId));
+  const found = new Set<Entry>();
+  let call: Entry | undefined;
+  for (const entry of entries) {
+    if (entry.kind === 'assistant') call = entry;
+    if (!shortened.has(entry.id)) continue;
+    if (entry.kind === 'tool_result' && call !== undefined) found.add(call);
+    found.add(entry);
+  }
+  return [...found];
 }
