@@ -55,13 +55,13 @@ describe('pruning', () => {
   });
 
   test('O16 O27 results of protected tools stay and do not count', () => {
-    expect(cleared(maintain(turns(8, 10_000, 'skill')))).toEqual([]);
+    expect(cleared(maintain(turns(9, 10_000, 'skill')))).toEqual([]);
     expect(OPENCODE_POLICY.reduce[0]).toMatchObject({ options: { protectedTools: ['skill'] } });
   });
 
   test('O16 failed calls stay', () => {
     const conversation = large(OPENCODE_POLICY);
-    for (let turn = 1; turn <= 8; turn += 1) {
+    for (let turn = 1; turn <= 9; turn += 1) {
       conversation.log.user(`request ${turn}`);
       conversation.log.step([tokens(10_000, turn)], { isError: true });
     }
