@@ -54,6 +54,8 @@ export class TestRunner {
     const specifications = tests.flatMap((test) =>
       found.filter(({ moduleId }) => moduleId === join(this.copy.root, test)),
     );
+    // Results of runs before would count as those of this one where it ends before them.
+    this.vitest.state.filesMap.clear();
     this.lastResult = Date.now();
     let isLate = false;
     let isStuck = false;
@@ -64,15 +66,13 @@ export class TestRunner {
       void this.vitest.cancelCurrentRun('keyboard-input');
       killWorkers();
     }, LIMIT_MILLISECONDS);
-    const { testModules: all, unhandledErrors } = await this.vitest.runTestSpecifications(specifications, false);
+    const { testModules, unhandledErrors } = await this.vitest.runTestSpecifications(specifications, false);
     clearTimeout(timer);
     // A vitest whose worker was killed starts no other.
     if (isLate) {
       await this.vitest.close();
       this.vitest = await openVitest(this.copy, this.watch);
     }
-    // Those of runs before are listed too.
-    const testModules = all.filter(({ moduleId }) => specifications.some((each) => each.moduleId === moduleId));
     const failed = testModules.flatMap((module) => firstFailure(module) ?? []);
     const unhandled = unhandledErrors[0];
     const failure = failed[0] ?? (unhandled === undefined ? null : { file: tests[0] ?? '', what: describe(unhandled) });
