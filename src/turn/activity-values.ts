@@ -84,6 +84,8 @@ export interface CompactContextInput {
   readonly forced: 'overflow' | null;
   /** The turn has answered; the view is made smaller for the next turn. Default: false. */
   readonly turnIsOver?: true;
+  /** The check runs within the workflow task, whose time is short, so a plan is left to an activity of its own. Default: false. */
+  readonly withinTask?: true;
 }
 
 /** Which entries and which compaction a model call projects. Nothing else can enter its request. */
@@ -113,6 +115,8 @@ export type CompactContextResult =
   /** `declined`: a compaction was requested, but nothing could be made smaller. */
   | { readonly kind: 'fits'; readonly view: ViewReference; readonly declined?: true; readonly tookMessages?: true }
   | { readonly kind: 'planned'; readonly planned: PlannedCompaction; readonly tookMessages?: true }
+  /** A compaction is due, but the check ran within the workflow task. */
+  | { readonly kind: 'plan_due'; readonly tookMessages?: true }
   /** A summary is due, and `askHooks` plans it together with the application's hooks. */
   | { readonly kind: 'hooks_due'; readonly tookMessages?: true }
   | { readonly kind: 'exhausted' }

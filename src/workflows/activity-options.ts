@@ -1,13 +1,6 @@
-import {
-  ActivityCancellationType,
-  isCancellation,
-  proxyActivities,
-  proxyLocalActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
-import type { CompactContextInput, CompactContextResult } from '../turn/activity-values.ts';
 import { workTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
 
@@ -25,8 +18,8 @@ const DATABASE_OPTIONS: ActivityOptions = {
 };
 
 /**
- * The check before a model call runs within the workflow task: a local activity, one event of history instead of six and no task of its own.
- * It takes milliseconds. Four seconds are 80 % of the timeout of a workflow task, after which Temporal would renew the task.
+ * The check before a model call runs within the workflow task, as a local activity: one event of history instead of six, and no task of its
+ * own. It takes milliseconds. At 4 s, 80 % of the timeout of a workflow task, Temporal would renew the task.
  */
 const CHECK_OPTIONS: LocalActivityOptions = { startToCloseTimeout: '3 seconds', retry: { maximumAttempts: 1 } };
 
@@ -59,22 +52,13 @@ export function turnActivities() {
   const named = (summary: string) => proxyActivities<TurnQueueActivities>({ ...DATABASE_OPTIONS, summary });
   const work = (options: ActivityOptions) => proxyActivities<WorkQueueActivities>({ ...options, taskQueue });
   const model = work(MODEL_OPTIONS);
-  const withinTask = proxyLocalActivities<TurnQueueActivities>(CHECK_OPTIONS);
-  /** A check that fails or takes long is repeated as an activity of its own, with the retries of all others. */
-  const compactContext = async (summary: string, input: CompactContextInput): Promise<CompactContextResult> => {
-    try {
-      return await withinTask.compactContext.executeWithOptions({ summary }, [input]);
-    } catch (error) {
-      if (isCancellation(error)) throw error;
-      return database.compactContext.executeWithOptions({ summary }, [input]);
-    }
-  };
   return {
     beginTurn: named('next turn').beginTurn,
     continueTurn: named('turn goes on in a new run').continueTurn,
     lookForStop: named('stop').lookForStop,
     readTimeLeft: named('time left').readTimeLeft,
-    compactContext,
+    checkContext: proxyLocalActivities<TurnQueueActivities>(CHECK_OPTIONS).compactContext,
+    compactContext: database.compactContext,
     commitCompaction: database.commitCompaction,
     requestDecisions: named('open decisions').requestDecisions,
     endTurn: database.endTurn,

@@ -1,4 +1,10 @@
-import type { PlannedCompaction, PlannedPart, ViewReference } from '../turn/activity-values.ts';
+import type {
+  CompactContextInput,
+  CompactContextResult,
+  PlannedCompaction,
+  PlannedPart,
+  ViewReference,
+} from '../turn/activity-values.ts';
 import { noteCompaction, noteProgress } from '../turn/progress.ts';
 import type { TurnProgress } from '../turn/progress.ts';
 import { CONCURRENT_SUMMARIES } from '../turn/limits.ts';
@@ -17,8 +23,8 @@ interface ReachedLimit {
 }
 
 /**
- * Runs before every model call. Usually one activity answers "fits". Otherwise the planned parts are summarized in waves and committed. A
- * weaker form follows a failed one.
+ * Runs before every model call. Usually the check within the workflow task answers "fits". Otherwise the planned parts are summarized in
+ * waves and committed. A weaker form follows a failed one.
  */
 export async function fitContext(
   activities: TurnActivities,
@@ -32,8 +38,7 @@ export async function fitContext(
     forced: progress.forced,
     ...(turnIsOver && { turnIsOver: true as const }),
   };
-  const first = await activities.compactContext(display.checkSummary(), input);
-  if ('tookMessages' in first) progress.loopGuard = noteProgress(progress.loopGuard);
+  const first = await checkContext(activities, progress, display, input);
   const check = first.kind === 'hooks_due' ? await activities.askHooks(input) : first;
   if (check.kind === 'exhausted' || check.kind === 'limit') return check;
   if (check.kind === 'fits') {
@@ -66,6 +71,27 @@ export async function fitContext(
     planned = commit.planned;
   }
 }
+
+/** A plan is made by an activity of its own. So is a check that failed or took too long, with the retries of all others. */
+async function checkContext(
+  activities: TurnActivities,
+  progress: TurnProgress,
+  display: TurnDisplay,
+  input: CompactContextInput,
+): Promise<Exclude<CompactContextResult, { kind: 'plan_due' }>> {
+  const options = { summary: display.checkSummary() };
+  const noted = <Check extends CompactContextResult>(check: Check): Check => {
+    if ('tookMessages' in check) progress.loopGuard = noteProgress(progress.loopGuard);
+    return check;
+  };
+  let check: CompactContextResult = await activities.checkContext
+    .executeWithOptions(options, [{ ...input, withinTask: true }])
+    .then(noted, () => PLAN_DUE);
+  while (check.kind === 'plan_due') check = noted(await activities.compactContext.executeWithOptions(options, [input]));
+  return check;
+}
+
+const PLAN_DUE = { kind: 'plan_due' } as const;
 
 /**
  * Runs the parts of a wave up to eight at once, and the waves in order. After a permanent failure the rest is not worth its price.

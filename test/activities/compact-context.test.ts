@@ -120,6 +120,24 @@ test('notes of limits that are near do not count as continuations, and keep no c
   expect((await getCompaction(sql, result.planned.compactionId)).plan.continuation).toBe(true);
 });
 
+test('within a workflow task a check takes what waits, but leaves the plan to an activity of its own', async () => {
+  const turn = await startTurn(sql);
+  for (let call = 1; call <= 8; call += 1) {
+    await answer(sql, turn, call, { calls: 1 });
+    await finishToolCall(sql, turn, call, 0, text(prose(8_000, call)));
+  }
+  await send(sql, { conversationId: turn.conversationId, mode: 'steer' });
+  const input = { turn, callNumber: 9, forced: 'overflow' } as const;
+  const check = (withinTask?: true) =>
+    compactContext(activityDependencies(sql), { ...input, ...(withinTask && { withinTask }) }, execution());
+  expect(await check(true)).toEqual({ kind: 'plan_due', tookMessages: true });
+  expect(await listWaitingMessages(sql, turn.conversationId)).toEqual([]);
+  const planned = async () => (await sql`select from compactions where turn_id = ${turn.turnId}`).length;
+  expect(await planned()).toBe(0);
+  expect(await check()).toMatchObject({ kind: 'planned' });
+  expect(await planned()).toBe(1);
+});
+
 test('W40 each check is one line of the log with both counts and what they are held against; without a pass there is no event', async () => {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[0]) });

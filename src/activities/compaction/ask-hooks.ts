@@ -20,7 +20,7 @@ import type { TurnReference } from '../../turn/turn-reference.ts';
 import { retryableFailure } from '../runtime/failures.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
-import { checkView, resumePlan, storeDuePlan } from './compact-context.ts';
+import { checkView, compactionReason, resumePlan, storeDuePlan } from './compact-context.ts';
 import type { CheckedContext, DuePlan } from './compact-context.ts';
 import { makePlan, readFit } from './plan-compaction.ts';
 import type { CountedFit } from './plan-compaction.ts';
@@ -41,7 +41,7 @@ export async function askHooks(
   const check = await readFit(database, turn);
   const planned = await resumePlan(dependencies, check);
   if (planned !== null) return { kind: 'planned', planned };
-  const due = await checkView(dependencies, input, check);
+  const due = await checkView(dependencies, input, { check, reason: compactionReason(dependencies, input, check) });
   if (due.kind !== 'due') return due;
   const { source, reason } = due;
   const planFrom = (keepFrom: number) => makePlan(dependencies, turn, { check, source, reason, turnIsOver, keepFrom });

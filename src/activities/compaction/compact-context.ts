@@ -24,7 +24,7 @@ import type { CountedFit } from './plan-compaction.ts';
 /**
  * The check before every model call, and for some presets after the last one: one query if nothing is to do. Waiting steering messages
  * become entries first. Over the trigger, or if forced or requested, it plans a compaction from stored sizes and returns the plan's id
- * and shape.
+ * and shape. Within a workflow task it only says that a plan is due.
  */
 export async function compactContext(
   dependencies: ActivityDependencies,
@@ -49,7 +49,7 @@ export async function compactContext(
   return { ...result, tookMessages: true };
 }
 
-export type CheckedContext = Exclude<CompactContextResult, { kind: 'hooks_due' }>;
+export type CheckedContext = Exclude<CompactContextResult, { kind: 'hooks_due' | 'plan_due' }>;
 
 /** A plan that is not stored yet. */
 export interface DuePlan {
@@ -92,24 +92,45 @@ async function checkAndPlan(
   input: CompactContextInput,
   check: CountedFit,
 ): Promise<CompactContextResult> {
-  const view = await checkView(dependencies, input, check);
+  const reason = compactionReason(dependencies, input, check);
+  if (reason !== null && input.withinTask === true) return { kind: 'plan_due' };
+  const view = await checkView(dependencies, input, { check, reason });
   if (view.kind !== 'due') return view;
   const hasHooks = dependencies.beforeCompaction.length > 0 && view.plan.parts.length > 0;
   return hasHooks ? { kind: 'hooks_due' } : storeDuePlan(dependencies, input, check, view);
 }
 
-export async function checkView(
+/** Why a compaction is due, or `null`. */
+export function compactionReason(
   dependencies: ActivityDependencies,
   input: CompactContextInput,
   check: CountedFit,
+): CompactionReason | null {
+  const forced = forcedReason(input, check);
+  const { turnIsOver = false } = input;
+  const reason = passReason({ forced, turnIsOver, policy: check.policy, counted: check.counted });
+  logDecision(dependencies, input, check, reason);
+  return reason;
+}
+
+function forcedReason(
+  { forced }: CompactContextInput,
+  { compactRequests }: CountedFit,
+): Extract<CompactionReason, 'overflow' | 'manual'> | null {
+  return forced ?? (compactRequests.length > 0 ? 'manual' : null);
+}
+
+/** @param reason why a compaction is due; `null`: none is */
+export async function checkView(
+  dependencies: ActivityDependencies,
+  input: CompactContextInput,
+  { check, reason }: { readonly check: CountedFit; readonly reason: CompactionReason | null },
 ): Promise<Exclude<CheckedContext, { kind: 'planned' }> | DuePlan> {
   const { database } = dependencies;
   const { turn, callNumber, turnIsOver = false } = input;
-  const forced = input.forced ?? (check.compactRequests.length > 0 ? 'manual' : null);
+  const forced = forcedReason(input, check);
   const { tokens } = check;
   const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;
-  const reason = passReason({ forced, turnIsOver, policy: check.policy, counted: check.counted });
-  logDecision(dependencies, input, check, reason);
   if (reason === null) return fits;
   const source = await readPlanSource(database, turn);
   const result = await makePlan(dependencies, turn, { check, source, reason, turnIsOver });
