@@ -106,6 +106,25 @@ describe('what is wrong', () => {
     expect(pathsOf(changes)).toContain(path);
   });
 
+  const continuation = { afterSummary: 'a', afterExtract: 'a', withoutSummary: 'a' };
+  const section = { title: 'Goal', instruction: 'State it.' };
+
+  test.each([
+    ['placeholders.clip', { placeholders: { clip: '' } }],
+    ['placeholders.strip', { placeholders: { strip: '' } }],
+    ['placeholders.clear', { placeholders: { clear: '' } }],
+    ['continuationText', { continuationText: '' }],
+    ['continuationText.afterSummary', { continuationText: { ...continuation, afterSummary: '' } }],
+    ['continuationText.afterExtract', { continuationText: { ...continuation, afterExtract: '' } }],
+    ['continuationText.withoutSummary', { continuationText: { ...continuation, withoutSummary: '' } }],
+    ['summary.framing.opening', { summary: { framing: { opening: '', closing: '' } } }],
+    ['summary.extractOpening', { summary: { extractOpening: '' } }],
+    ['summary.sections.0.title', { summary: { sections: [{ ...section, title: '' }] } }],
+    ['summary.sections.0.instruction', { summary: { sections: [{ ...section, instruction: '' }] } }],
+  ])('an empty text of %s is refused: nothing would be shown in its place', (path, changes) => {
+    expect(pathsOf(changes)).toContain(path);
+  });
+
   test('two sections of one title are refused', () => {
     const [section] = DEFAULT_POLICY.summary.sections;
     const sections = [section, section];

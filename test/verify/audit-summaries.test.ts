@@ -105,6 +105,8 @@ it('tells of each compaction what its window said no more, also when a newer one
   const other = await startTurn(sql, 'Say one');
   const foreign = auditSummaries(sql, other.conversationId, first);
   await expect(foreign).rejects.toMatchObject({ code: 'entry_not_found' });
+  const none = auditSummaries(sql, turn.conversationId, { compactionId: 'none', limit: 50 });
+  await expect(none).rejects.toMatchObject({ code: 'entry_not_found' });
 });
 
 it('a fact that recall does not find is told from those that it finds', async () => {

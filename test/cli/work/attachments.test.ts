@@ -26,6 +26,7 @@ beforeAll(async () => {
   await writeFile(at('huge.txt'), '');
   await truncate(at('huge.txt'), 21_000_000);
   await writeFile(at('binary.bin'), Buffer.from([0, 1, 2, 3]));
+  await writeFile(at('latin-1.txt'), Buffer.from('Fluß', 'latin1'));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -46,6 +47,7 @@ test('without a file the text stays a text', async () => {
 
 test.each([
   ['binary.bin', 'is neither a picture that models read'],
+  ['latin-1.txt', 'is neither a picture that models read'],
   ['missing.png', 'cannot be read (ENOENT)'],
   ['', 'is a folder'],
   ['empty.txt', 'is empty'],
