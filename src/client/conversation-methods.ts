@@ -246,7 +246,10 @@ export class ConversationMethods {
   ): Promise<ImportedConversation> {
     const { database, tenant, taskQueue } = this.#context;
     // Loaded late, as the export and the audit: they bring more than all other methods.
-    const { importExportedConversation } = await import('../store/transfer/import-file.ts');
+    const [{ importRows }, { readFile }] = await Promise.all([
+      import('../store/transfer/import-file.ts'),
+      import('../store/transfer/conversation-file.ts'),
+    ]);
     const { lines, ownIds = false, agent = 'default', model = null, preset = null } = options;
     const { workspace = null, user = null } = options;
     const memoryScopes = {
@@ -255,8 +258,8 @@ export class ConversationMethods {
       user: user ?? options.memoriesOf?.user ?? null,
     };
     const settings = { model, preset, workspace, user };
-    const request = { lines, agent, tenant, taskQueue, settings, memoryScopes, ownIds };
-    return importExportedConversation(database, request);
+    const request = { agent, tenant, taskQueue, settings, memoryScopes };
+    return importRows(database, request, readFile(lines, ownIds ? tenant : null));
   }
 
   /**

@@ -27,8 +27,9 @@ const NO_RENDERER = 0;
 /** An entry of a conversation that took place elsewhere. Each tool call has exactly one result before the next answer. */
 export interface RecordedEntry extends Pick<
   NewEntry,
-  'id' | 'kind' | 'content' | 'original' | 'callNumber' | 'callIndex' | 'toolName' | 'slot' | 'key' | 'compactionId'
+  'kind' | 'content' | 'original' | 'callNumber' | 'callIndex' | 'toolName' | 'slot' | 'key' | 'compactionId'
 > {
+  readonly id: string;
   /** Numbered by the recording, in order. */
   readonly turn: number;
   /** When it was said, ISO 8601. */
@@ -56,7 +57,6 @@ export interface RecordedConversation {
   readonly taskQueue?: string;
   readonly agent: string;
   readonly settings: ConversationSettings;
-  readonly snapshot: TurnSnapshot;
 }
 
 /**
@@ -109,8 +109,8 @@ export class LogRecorder {
   }
 
   /** @throws RecordingError before its first entry */
-  turnIdOf(turn: number): string {
-    const turnId = this.turnIds.get(turn);
+  turnIdOf(turn: unknown): string {
+    const turnId = this.turnIds.get(Number(turn));
     if (turnId === undefined) throw new RecordingError('no entry is of its turn');
     return turnId;
   }
@@ -120,7 +120,7 @@ export class LogRecorder {
     if (kind !== 'tool_result') this.requireResults();
     const writer = await this.writerFor(turn);
     const measurements = content.length === 0 ? NO_MEASUREMENTS : measureContent(content);
-    const entry = { ...recorded, id: recorded.id ?? newId(), turn: writer.turn, createdAt: at, measurements };
+    const entry = { ...recorded, turn: writer.turn, createdAt: at, measurements };
     switch (kind) {
       case 'user':
         return this.recordMessage(writer, entry);
@@ -128,9 +128,7 @@ export class LogRecorder {
         return this.recordAnswer(writer, entry, { turn, model: model ?? 'unknown' });
       case 'tool_result':
         return this.recordResult(writer, entry, { turn, outcome: outcome ?? null });
-      case 'compaction':
-      case 'branch_summary':
-      case 'note':
+      default:
         // Answers behind a marker were given with its compaction in force.
         if (kind === 'compaction') this.compactions += 1;
         await insertEntry(writer.sql, entry);
@@ -211,7 +209,7 @@ export class LogRecorder {
   private async beginTurn(turn: number): Promise<Writer> {
     await this.endTurn();
     const { conversationId } = this;
-    const { snapshot } = this.of;
+    const snapshot = snapshotElsewhere(this.of);
     const { sql } = this.source;
     const reference: TurnReference = { conversationId, turnId: newId(), epoch: await raiseEpoch(sql, conversationId) };
     await insertTurn(sql, {
@@ -236,10 +234,7 @@ export class LogRecorder {
 }
 
 /** Of turns that ran elsewhere: nobody knows by which instructions, with which tools and limits. */
-export function snapshotElsewhere(of: {
-  readonly agent: string;
-  readonly settings: ConversationSettings;
-}): TurnSnapshot {
+function snapshotElsewhere(of: RecordedConversation): TurnSnapshot {
   const model = of.settings.model ?? 'unknown/unknown';
   const { limits, prices } = modelFacts(model);
   const snapshot: AgentSnapshot = {
