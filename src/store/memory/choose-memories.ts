@@ -16,14 +16,8 @@ import { transaction } from '../database/transaction.ts';
 
 /** Words of a goal that are looked up, its first. After a compaction it is some pages long. */
 const MOST_STEMS = 300;
-/** For each memory that is chosen for its words, so many of the newest are compared by all of their words … */
-const NEWEST_FOR_ONE = 10;
-/** … and so many older ones, those that have the rarest words of the goal. */
-const OLDER_FOR_ONE = 4;
-/** Memories that are looked up for all words of a goal together, so that it shows which are rare … */
-const MOST_LOOKED_UP = 9_000;
-/** … and for one of them at least. */
-const LEAST_OF_WORD = 100;
+/** Memories that are looked up for a word: of one that more of them have, only a part, for it tells little. */
+const MOST_OF_WORD = 1_000;
 
 export interface MemoryChoice {
   readonly scopes: readonly MemoryScope[];
@@ -40,47 +34,31 @@ export interface MemoryChoice {
 
 /**
  * Of all memories of these scopes that are in force, however old, those worth ranking for a goal; newest first. Bounded, whatever the
- * scopes hold: the newest are compared as they are, and older ones are looked up in an index by the words that few memories have, the
- * rarest first. Of a word that very many have only a part is looked up, for it tells little.
+ * scopes hold: each word of the goal is looked up in an index, and words that few memories have count more.
  */
 export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promise<StoredMemory[]> {
   const { scopes, isSummary, goal, matching, newest, preferences } = choice;
   const stems = [...new Set(stemsOf(goal))].slice(0, MOST_STEMS);
   const terms = scopes.flatMap((scope) => stemTerms({ ...scope, isSummary }, stems));
-  const [newestCompared, olderCompared] = [NEWEST_FOR_ONE * matching, OLDER_FOR_ONE * matching];
-  const share = Math.max(LEAST_OF_WORD, Math.floor(MOST_LOOKED_UP / Math.max(1, stems.length)));
-  const mostOfWord = Math.min(newestCompared, share);
   const isAsked = sql`m.kind ${isSummary ? sql`=` : sql`<>`} 'summary' and ${memoryIsInForce(sql)}`;
   const isPreferred = sql`m.kind = 'preference' and ${memoryIsInForce(sql)}`;
   // Postgres expects a word in one of 200 memories, whichever it is: among some 100,000 it takes a scan to be sooner done, and is wrong.
-  const rows = await withoutTableScans(
+  return withoutTableScans(
     sql,
     (open) => open<StoredMemory[]>`
     with scopes as (
       select * from unnest(
         ${scopes.map(({ tenant }) => tenant ?? DEFAULT_TENANT)}::text[], ${scopes.map(({ scope }) => scope)}::text[],
         ${scopes.map(({ scopeName }) => scopeName)}::text[]) as s (tenant, scope, name)),
-    looked_up as materialized (
-      select t.term, w.ids, coalesce(cardinality(w.ids), 0) as memories
+    looked_up as (
+      select w.ids, ln(1 + ${MOST_OF_WORD}::float8 / cardinality(w.ids)) as weight
       from unnest(${terms}::text[]) as t (term) cross join lateral (
         select array_agg(l.id) as ids from (
-          select m.id from memories m where m.terms @> array[t.term] and ${isAsked} limit ${mostOfWord}) l) w),
-    rarest_first as (
-      select l.ids, sum(l.memories) over (order by l.memories, l.term) - l.memories as before from looked_up l),
-    older as (select distinct unnest(r.ids) as id from rarest_first r where r.before < ${olderCompared}),
-    shared as materialized (
-      -- "offset 0": one by one by their ids. Postgres would rather read all memories and pick these.
-      select o.id, l.term from older o cross join lateral (select m.terms from memories m where m.id = o.id offset 0) m
-        cross join lateral unnest(m.terms) as t (term) join looked_up l on l.term = t.term
-      union
-      select n.id, l.term from (${newestWithTerms(sql, isAsked, newestCompared)}) n
-        cross join lateral unnest(n.terms) as t (term) join looked_up l on l.term = t.term),
-    weights as (
-      select l.term, ln(1 + ${newestCompared}::float8 / greatest(count(*), max(l.memories))) as weight
-      from shared s join looked_up l on l.term = s.term group by l.term),
+          select m.id from memories m where m.terms @> array[t.term] and ${isAsked} limit ${MOST_OF_WORD}) l) w
+      where w.ids is not null),
     best as (
-      select s.id, sum(w.weight) as weight from shared s join weights w on w.term = s.term
-      group by s.id order by 2 desc, 1 desc limit ${2 * matching}),
+      select w.id, sum(l.weight) as weight from looked_up l cross join unnest(l.ids) as w (id)
+      group by w.id order by 2 desc, 1 desc limit ${2 * matching}),
     chosen as (
       (select b.id from best b join memories m on m.id = b.id and ${memoryIsOfScopes(sql, scopes)}
         order by b.weight * m.confidence desc, b.id desc limit ${matching})
@@ -89,19 +67,13 @@ export async function chooseMemories(sql: Queries, choice: MemoryChoice): Promis
     select ${memoryColumns(sql)} from memories m where m.id in (select c.id from chosen c) and ${memoryIsOfScopes(sql, scopes)}
     order by m.created_at desc, m.id desc`,
   );
-  return rows;
 }
 
 /** Of each scope by itself: an index has them in order of time. */
 function newestOf(sql: Queries, condition: Fragment, limit: number) {
   return sql`
-    select n.id from (${newestWithTerms(sql, condition, limit)}) n`;
-}
-
-function newestWithTerms(sql: Queries, condition: Fragment, limit: number) {
-  return sql`
-    select n.id, n.terms from scopes s cross join lateral (
-      select m.id, m.created_at, m.terms from memories m
+    select n.id from scopes s cross join lateral (
+      select m.id, m.created_at from memories m
       where m.tenant = s.tenant and m.scope = s.scope and m.scope_name = s.name and ${condition}
       order by m.created_at desc limit ${limit}) n
     order by n.created_at desc, n.id desc limit ${limit}`;
