@@ -16,7 +16,6 @@ import { jsonText } from '../log/stored-text.ts';
 import { writeMemory } from '../memory/memories.ts';
 import type { MemoryScope, MemoryToInsert } from '../memory/memories.ts';
 import { checkRow, isJson } from './check-row.ts';
-import type { Columns } from './check-row.ts';
 import { invalid } from './conversation-file.ts';
 import type { FileRow } from './conversation-file.ts';
 import { FILE_TABLES } from './file-tables.ts';
@@ -46,7 +45,7 @@ interface FileImport extends ImportRequest {
   readonly conversationId: string;
   readonly sql: Transaction;
   readonly recorder: LogRecorder;
-  readonly columns: ReadonlyMap<string, Columns>;
+  readonly columns: ReadonlyMap<string, ReadonlySet<string>>;
   /** The entry before. */
   previous: Entry | null;
 }
@@ -102,7 +101,7 @@ function faultOfFile(error: unknown, line: number): unknown {
 async function readColumns(sql: Transaction, conversationId: string): Promise<FileImport['columns']> {
   const tables = Object.entries(FILE_TABLES).map(async ([table, query]) => {
     const { columns } = await sql.unsafe(`${query} limit 0`, [conversationId]);
-    return [table, new Map(columns.map(({ name, type }) => [name, type]))] as const;
+    return [table, new Set(columns.map(({ name }) => name))] as const;
   });
   return new Map(await Promise.all(tables));
 }
@@ -135,9 +134,9 @@ async function addRow(file: FileImport, { table, row, line }: FileRow): Promise<
 /** Of Postgres: a value whose type its column decides, so that microseconds of a time stay. */
 const UNKNOWN_TYPE = 705;
 
-function valuesOf({ sql, columns }: FileImport, table: string, row: object) {
+function valuesOf({ sql }: FileImport, row: object) {
   const values = Object.entries(row).map(([name, value]: [string, unknown]) => {
-    const written = value !== null && isJson(columns.get(table), name) ? jsonText(value) : value;
+    const written = value !== null && isJson(name) ? jsonText(value) : value;
     return [
       postgres.fromCamel(name),
       typeof written === 'string' ? sql.typed(written, UNKNOWN_TYPE) : written,
@@ -148,7 +147,7 @@ function valuesOf({ sql, columns }: FileImport, table: string, row: object) {
 
 async function insert(file: FileImport, table: string, row: object): Promise<void> {
   const { sql, conversationId } = file;
-  await sql`insert into ${sql(table)} ${valuesOf(file, table, { ...row, conversationId })}`;
+  await sql`insert into ${sql(table)} ${valuesOf(file, { ...row, conversationId })}`;
 }
 
 async function addPiece(
@@ -194,7 +193,7 @@ async function finish(file: FileImport, conversation: FileRow['row']): Promise<I
   await recorder.finish();
   await requireWhole(file);
   await sql`
-    update conversations c set ${valuesOf(file, 'conversations', conversation)},
+    update conversations c set ${valuesOf(file, conversation)},
       compactions = (select count(*) from compactions k where k.conversation_id = c.id)
     where id = ${conversationId}`;
   await sql`set constraints all immediate`; // Here and not at the commit: a row that is missing is the file's fault.
