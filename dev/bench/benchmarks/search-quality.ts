@@ -54,7 +54,11 @@ export async function measureRecall(sql: Database, folder: string): Promise<Figu
     });
     note('newer fact first', (100 * newer.length) / Math.max(1, asked.length), { atLeast: 88 });
   }
-  return figures;
+  const needSeveral = questions.flatMap(({ gold }, at) => {
+    const ranks = gold.map((id) => told[at]?.indexOf(id) ?? -1);
+    return gold.length < 2 ? [] : [ranks.includes(-1) ? -1 : Math.max(...ranks)];
+  });
+  return [...figures, ...sharesWithin('recall', 'all of several facts', needSeveral, [10])];
 }
 
 function updateId(qid: string): string {
