@@ -85,9 +85,9 @@ export class LogRecorder {
     // What is recorded is read and measured in between, and may have 50 MB. Nobody waits for a conversation that is not there yet.
     await sql`set local idle_in_transaction_session_timeout = 0`;
     const { count } = await sql`
-      insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name, imported_at)
+      insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name)
       values (${this.conversationId}, ${tenant}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset},
-        ${settings.workspace}, ${settings.user}, holdfast_now())
+        ${settings.workspace}, ${settings.user})
       on conflict do nothing`;
     return count > 0;
   }
