@@ -15,7 +15,7 @@ create table conversations (
   workspace text, -- Absolute path in place of the agent's workspace, or null.
   -- When the first message arrived, or of an import its first entry.
   created_at timestamptz not null default holdfast_now(),
-  active_at timestamptz not null default holdfast_now(), -- Newest message, begin or end of a turn, or the import.
+  active_at timestamptz not null default holdfast_now(), -- Newest message, begin or end of a turn.
   -- Fencing number: each turn raises it, and writes of an older one are refused.
   epoch integer not null default 0 check (epoch >= 0),
   active_turn_id uuid, -- The open turn; null while idle.
@@ -28,6 +28,7 @@ create table conversations (
   worked_seconds double precision not null default 0, -- Seconds that ended turns took, without waits for people.
   rung_at timestamptz, -- When upkeep last rang for a row that waits in it; null: never.
   rings integer not null default 0 check (rings >= 0), -- How often it did since a turn last began or ended.
+  imported_at timestamptz, -- When it was imported; null for one that began here.
   -- Whose memories of scope user it reads and writes; null: the agent's own user.
   user_name text check (user_name <> ''),
   -- Sequence of the newest imported entry; null for one that began here.

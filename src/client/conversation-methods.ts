@@ -246,10 +246,7 @@ export class ConversationMethods {
   ): Promise<ImportedConversation> {
     const { database, tenant, taskQueue } = this.#context;
     // Loaded late, as the export and the audit: they bring more than all other methods.
-    const [{ importRows }, { readFile }] = await Promise.all([
-      import('../store/transfer/import-file.ts'),
-      import('../store/transfer/conversation-file.ts'),
-    ]);
+    const { importExportedConversation } = await import('../store/transfer/import-file.ts');
     const { lines, ownIds = false, agent = 'default', model = null, preset = null } = options;
     const { workspace = null, user = null } = options;
     const memoryScopes = {
@@ -258,8 +255,8 @@ export class ConversationMethods {
       user: user ?? options.memoriesOf?.user ?? null,
     };
     const settings = { model, preset, workspace, user };
-    const request = { agent, tenant, taskQueue, settings, memoryScopes };
-    return importRows(database, request, readFile(lines, ownIds ? tenant : null));
+    const request = { lines, agent, tenant, taskQueue, settings, memoryScopes, ownIds };
+    return importExportedConversation(database, request);
   }
 
   /**

@@ -1,23 +1,7 @@
 import type { ToolCallPart } from '../context/log/content.ts';
 import { earlierResult } from '../context/view/notes.ts';
-import type { ToolCallOutcome } from '../store/attempts/tool-call-rows.ts';
-import type { RecordedEntry } from '../store/log/record-log.ts';
+import type { ImportedRecord } from '../store/transfer/import-conversation.ts';
 import type { SessionRecord } from './session-record.ts';
-
-/** `at`: when it was said. Default: the recording does not say. */
-type Said = Pick<RecordedEntry, 'turn' | 'content'> & { readonly at?: Date };
-type OfCall = Said & { readonly callNumber: number };
-
-/** One record of a conversation that took place elsewhere, in order. */
-export type ImportedRecord =
-  | (Said & { readonly kind: 'user' })
-  | (OfCall & { readonly kind: 'assistant'; readonly model?: string })
-  | (OfCall & {
-      readonly kind: 'tool_result';
-      readonly callIndex: number;
-      readonly toolName: string;
-      readonly outcome: ToolCallOutcome;
-    });
 
 /** A record with its place in Holdfast's terms: turn, model call, position among the calls of an answer. */
 export type LogRecord = Extract<SessionRecord, { kind: 'session' | 'instructions' | 'compacted' }> | ImportedRecord;

@@ -1,14 +1,21 @@
-import { selectAgent } from '../config/configuration.ts';
+import { factsOf, selectAgent } from '../config/configuration.ts';
 import type { Configuration } from '../config/configuration.ts';
 import { definedOf } from '../context/policy/defined-of.ts';
+import { fixedMeasurements } from '../context/view/system-text.ts';
+import { measureContent } from '../context/log/measure.ts';
+import type { TurnSnapshot } from '../store/turns/new-turn.ts';
 import type { Database } from '../store/database/database.ts';
-import { importRows } from '../store/transfer/import-file.ts';
+import { newId } from '../store/database/ids.ts';
+import { importConversation } from '../store/transfer/import-conversation.ts';
+import type { ImportedRecord } from '../store/transfer/import-conversation.ts';
 import type { ConversationSettings } from '../store/messages/messages.ts';
+import { createBuiltInTools } from '../tools/builtin/built-in-tools.ts';
+import { createToolRegistry } from '../tools/runtime/registry.ts';
+import type { AgentSnapshot } from '../turn/agent-snapshot.ts';
 import type { ImportReport } from './read/import-report.ts';
 import { readSessionFile } from './read/session-file.ts';
 import { SessionAssembler } from './assemble-session.ts';
-import type { ImportedRecord, LogRecord } from './assemble-session.ts';
-import { sessionRows } from './session-rows.ts';
+import type { LogRecord } from './assemble-session.ts';
 
 export interface ImportedSession {
   readonly conversationId: string;
@@ -31,22 +38,27 @@ export interface ImportSessionsRequest {
   readonly settings: ConversationSettings;
 }
 
-const NO_MEMORIES = { agent: null, workspace: null, user: null };
-
 /**
  * Makes a conversation of every session of a file, one after another, each whole or not at all.
  * @throws SessionFileError for the file, ConfigurationError for agent, model or preset
  */
 export async function importSessions(database: Database, request: ImportSessionsRequest): Promise<ImportedFile> {
-  const { configuration, agent, settings } = request;
-  selectAgent(configuration, agent, settings);
+  const { agent, settings } = request;
+  const snapshot = snapshotOf(request);
   const { records, counter, report } = await readSessionFile(request.file);
   const assembler = new SessionAssembler((problem) => counter.problem(problem));
   const conversations: ImportedSession[] = [];
   for (const session of sessionsOf([...records.flatMap((record) => assembler.add(record)), ...assembler.end()])) {
-    const of = { ...definedOf({ taskQueue: request.taskQueue }), agent, settings, memoryScopes: NO_MEMORIES };
-    const { conversationId, turns, entries } = await importRows(database, of, sessionRows(session, new Date()));
-    conversations.push({ conversationId, turns, entries });
+    const conversationId = newId();
+    const imported = await importConversation(database, {
+      conversationId,
+      ...definedOf({ taskQueue: request.taskQueue }),
+      agent,
+      settings,
+      snapshot,
+      records: session,
+    });
+    conversations.push({ conversationId, ...imported });
   }
   return { conversations, report: report() };
 }
@@ -59,4 +71,35 @@ function sessionsOf(log: readonly LogRecord[]): readonly (readonly ImportedRecor
     else if (record.kind !== 'instructions' && record.kind !== 'compacted') sessions.at(-1)?.push(record);
   }
   return sessions.filter(({ length }) => length > 0);
+}
+
+/** The agent as it is configured, with the tools that Holdfast brings: those of a worker are not known here. */
+function snapshotOf({ configuration, agent: name, settings }: ImportSessionsRequest): TurnSnapshot {
+  const agent = selectAgent(configuration, name, settings);
+  const registry = createToolRegistry(createBuiltInTools({ environment: {}, secrets: [] }));
+  const tools = agent.tools.filter((tool) => registry.get(tool) !== undefined);
+  const summarizer = agent.policy.summary.model ?? agent.model;
+  const facts = factsOf(configuration, agent.model);
+  const ofSummarizer = factsOf(configuration, summarizer);
+  const snapshot: AgentSnapshot = {
+    agent: agent.name,
+    instructions: agent.instructions,
+    rules: agent.rules,
+    tools: registry.schemasFor({ ...agent, tools }),
+    model: agent.model,
+    modelLimits: facts.limits,
+    prices: facts.prices,
+    summarizer: { model: summarizer, limits: ofSummarizer.limits, prices: ofSummarizer.prices },
+    policy: agent.policy,
+    limits: agent.limits,
+    workspace: agent.workspace,
+    allowCommands: agent.allowCommands,
+  };
+  const rules = agent.rules.join('\n');
+  const content = [{ type: 'text' as const, text: rules }];
+  return {
+    snapshot,
+    fixed: fixedMeasurements(snapshot),
+    rules: rules === '' ? null : { content, measurements: measureContent(content) },
+  };
 }

@@ -28,8 +28,7 @@ import { startRememberer } from './support/rememberer.ts';
 import { withAttachments } from '../../src/cli/work/attachments.ts';
 import { messageParts } from '../../src/client/sending/message-parts.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
-import { sessionRows } from '../../src/import/session-rows.ts';
-import { importRows } from '../../src/store/transfer/import-file.ts';
+import { importConversation } from '../../src/store/transfer/import-conversation.ts';
 import { listMemories } from '../support/list-memories.ts';
 import type { MemoryScope } from '../../src/store/memory/memories.ts';
 
@@ -245,10 +244,14 @@ describe('what the user did not say himself is data', () => {
 
   it('in what a recording says that the user said, while what he says here is his', async () => {
     const { user, remember } = world();
-    const settings = { model: null, preset: null, workspace: null, user: null };
-    const request = { agent: 'reader', settings, memoryScopes: { agent: null, workspace: null, user: null } };
-    const recorded = [{ kind: 'user', turn: 1, content: [{ type: 'text', text: LIE }] }] as const;
-    const { conversationId } = await importRows(sql, request, sessionRows(recorded, new Date()));
+    const conversationId = newId();
+    await importConversation(sql, {
+      conversationId,
+      agent: 'reader',
+      settings: { model: null, preset: null, workspace: null, user: null },
+      snapshot: { snapshot: SNAPSHOT, fixed: NO_MEASUREMENTS, rules: null },
+      records: [{ kind: 'user', turn: 1, content: [{ type: 'text', text: LIE }] }],
+    });
     const own = 'I prefer small commits with a test in each, please.';
     await send(sql, { conversationId, ...text(own) });
     const turn = await continueConversation(sql, conversationId);

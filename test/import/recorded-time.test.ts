@@ -4,7 +4,7 @@ import { CLAUDE_CODE } from '../../src/import/importers/claude-code.ts';
 import { CODEX } from '../../src/import/importers/codex.ts';
 import { recordedTime } from '../../src/import/importers/recorded-time.ts';
 import { ImportCounter } from '../../src/import/read/import-report.ts';
-import { sessionRows } from '../../src/import/session-rows.ts';
+import { entryTime } from '../../src/store/transfer/import-conversation.ts';
 
 const NOON = '2025-03-04T12:00:00.000Z';
 const second = (seconds: number): string => `2025-03-04T12:00:0${seconds}Z`;
@@ -47,25 +47,19 @@ test('an answer over several lines has the time of its first, its results their 
   expect(answer).toMatchObject({ kind: 'assistant', at: new Date(second(1)) });
 });
 
-test('times of imported entries never run backwards and never lie ahead of the import', async () => {
+test('times of imported entries never run backwards and never lie ahead of the import', () => {
   const importedAt = new Date(NOON);
   const offsets = fc.array(fc.option(fc.integer({ min: -1e12, max: 1e12 }), { nil: undefined }));
-  await fc.assert(
-    fc.asyncProperty(offsets, async (recorded) => {
-      const records = recorded.map((offset) => ({
-        kind: 'user' as const,
-        turn: 1,
-        content: [],
-        ...(offset !== undefined && { at: new Date(importedAt.getTime() + offset) }),
-      }));
-      const times: Date[] = [];
-      for await (const { table, row } of sessionRows(records, importedAt))
-        if (table === 'entries') times.push(new Date(String(row['at'])));
-      expect(times).toHaveLength(records.length);
-      for (const [index, time] of times.entries()) {
-        const [at, latest] = [records[index]?.at, times[index - 1]];
-        expect(time <= importedAt && (latest === undefined || time >= latest || latest >= importedAt)).toBe(true);
-        if (at !== undefined && at <= importedAt && (latest === undefined || at >= latest)) expect(time).toEqual(at);
+  fc.assert(
+    fc.property(offsets, (recorded) => {
+      let latest: Date | null = null;
+      for (const offset of recorded) {
+        const at = offset === undefined ? undefined : new Date(importedAt.getTime() + offset);
+        const isKnown = at !== undefined && at <= importedAt;
+        const time = entryTime(at, { latest, importedAt });
+        expect(time <= importedAt && (latest === null || time >= latest)).toBe(true);
+        if (isKnown && (latest === null || at >= latest)) expect(time).toEqual(at);
+        if (isKnown) latest = time;
       }
     }),
   );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
-import { FILE_TABLES } from '../../src/store/transfer/file-tables.ts';
+import { FILE_TABLES } from '../../src/store/transfer/format.ts';
 import { deleteConversation } from '../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { renewMemory } from '../../src/store/memory/memories.ts';
@@ -186,6 +186,11 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
       'does not stand before it',
     ],
     [
+      'a missing conversation',
+      (line) => (line.startsWith('{"table" : "conversations"') ? [] : [line]),
+      'itself is missing',
+    ],
+    [
       'a missing part of a compaction',
       (line) => (line.startsWith('{"table" : "compaction_parts"') ? [] : [line]),
       'a part of a compaction is missing',
@@ -198,15 +203,15 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
     ],
     [
       'a huge number',
-      (line) => [line.replace('"form_number":1', '"form_number":1e400')],
-      '"form_number" of compactions is not',
+      (line) => [line.replace('"formNumber":1', '"formNumber":1e400')],
+      '"formNumber" of compactions is not',
     ],
     [
       'a huge measurement',
-      (line) => [line.replace(/"view_after":"\(\d+/u, '"view_after":"(9000000000000000000')],
-      '"view_after" of compactions is not',
+      (line) => [line.replace(/"viewAfter":"\(\d+/u, '"viewAfter":"(9000000000000000000')],
+      '"viewAfter" of compactions is not',
     ],
-    ['a time that is none', (line) => [line.replace(/"created_at":"[^"]*"/u, '"created_at":"secret"')], '22007'],
+    ['a time that is none', (line) => [line.replace(/"createdAt":"[^"]*"/u, '"createdAt":"secret"')], '22007'],
     [
       'deep nesting',
       (line) => [
@@ -234,8 +239,8 @@ describe('a damaged file is refused with its line, and leaves nothing behind', (
     const rows = lines.slice(1, -1);
     const answered = rows.findIndex((line) => isEntry(line, 7));
     const head = /"id":"([^"]+)"/u.exec(rows[answered] ?? '')?.[1] ?? '';
-    const first = (lines[0] ?? '').replace(/"head_entry_id":"[^"]+"/u, `"head_entry_id":"${head}"`);
-    const made = sealed(first, rows.slice(0, answered + 1));
+    const last = (rows.at(-1) ?? '').replace(/"headEntryId":"[^"]+"/u, `"headEntryId":"${head}"`);
+    const made = sealed(lines[0] ?? '', [...rows.slice(0, answered + 1), last]);
     await expect(importLines(sql, made)).rejects.toMatchObject({
       code: 'conversation_file_invalid',
       message: expect.stringContaining('a tool call has no result'),

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { readCosts } from '../../src/store/conversations/costs.ts';
-import { sessionRows } from '../../src/import/session-rows.ts';
-import type { ImportedRecord } from '../../src/import/assemble-session.ts';
-import { importRows } from '../../src/store/transfer/import-file.ts';
+import { newId } from '../../src/store/database/ids.ts';
+import { importConversation } from '../../src/store/transfer/import-conversation.ts';
+import type { ImportedRecord } from '../../src/store/transfer/import-conversation.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { recordModelFailure } from './support/failed-tries.ts';
@@ -12,6 +13,7 @@ import {
   openTestStore,
   register,
   send,
+  SNAPSHOT,
   startTurn,
   text,
 } from './support/store-builders.ts';
@@ -112,10 +114,14 @@ const RECORDED_TURN: readonly ImportedRecord[] = [
 
 test('recorded calls of an imported conversation are no calls of the sum, what is paid in it later is', async () => {
   const { sql } = store;
-  const settings = { model: 'sim/sim-32k', preset: 'default', workspace: '/tmp', user: null };
-  const memoryScopes = { agent: null, workspace: null, user: null };
-  const request = { agent: 'imported', settings, memoryScopes };
-  const { conversationId } = await importRows(sql, request, sessionRows(RECORDED_TURN, new Date()));
+  const conversationId = newId();
+  await importConversation(sql, {
+    conversationId,
+    agent: 'imported',
+    settings: { model: 'sim/sim-32k', preset: 'default', workspace: '/tmp', user: null },
+    snapshot: { snapshot: SNAPSHOT, fixed: NO_MEASUREMENTS, rules: null },
+    records: RECORDED_TURN,
+  });
   const costs = () => readCosts(sql, { by: 'conversation', since: null, conversationId });
   expect(await costs()).toEqual([]);
   await send(sql, { conversationId });

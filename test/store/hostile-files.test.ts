@@ -108,14 +108,14 @@ describe('a file takes nothing but what it may hold', () => {
     ],
     [
       'whom a memory is for',
-      of('memories', '"kind"', '"scope_name":"root","kind"'),
-      '"scope_name" of memories is not what',
+      of('memories', '"kind"', '"scopeName":"root","kind"'),
+      '"scopeName" of memories is not what',
     ],
     ['an entry of another turn', of('entries', '"turn":2', '"turn":0'), '"turn" of entries is not what'],
     [
       'a branch that nothing can follow',
-      of('entries', '"branch":0', '"branch":2147483647'),
-      '"branch" of entries is not what',
+      of('conversations', '"branch":0', '"branch":2147483647'),
+      '"branch" of conversations is not what',
     ],
   ])('%s is refused with its line', async (_, change, refusal) => {
     const made = changed(lines, change);
@@ -145,7 +145,7 @@ it("an original of another conversation's is refused", async () => {
   const [theirs] = await sql<{ id: string }[]>`
     select id from contents where conversation_id = ${await richConversation(sql)} limit 1`;
   const lines = await fileOf(sql, await richConversation(sql));
-  const made = changed(lines, of('entries', /"original_id":"[^"]*"/u, `"original_id":"${theirs?.id}"`));
+  const made = changed(lines, of('entries', /"originalId":"[^"]*"/u, `"originalId":"${theirs?.id}"`));
   await expect(importLines(sql, made)).rejects.toMatchObject({ code: 'conversation_file_invalid' });
 });
 
@@ -204,7 +204,6 @@ it('memories of a file are data of whoever imports it, without secrets; those of
 
 it.each([
   ['another format', ['{"a":1}'], '`holdfast export`'],
-  ['a file of no conversation', ['{"format":"holdfast-conversation","version":1}'], 'no row'],
   ['another version', ['{"format":"holdfast-conversation","version":3}'], 'version 3'],
   ['nothing', [], '`holdfast export`'],
 ])('%s is no conversation file', async (_, lines, refusal) => {

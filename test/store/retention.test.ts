@@ -134,7 +134,7 @@ describe('retention', () => {
     const rules = ofQueue({ agent: 'scratch', days: 365 });
     expect(await applyRetention(sql, rules, never)).toBe(0);
     expect(await exported(sql, conversationId)).toEqual(lines);
-    await sql`update conversations set active_at = active_at - interval '366 days' where id = ${conversationId}`;
+    await sql`update conversations set imported_at = imported_at - interval '366 days' where id = ${conversationId}`;
     expect(await applyRetention(sql, rules, never)).toBe(1);
     expect(await exists(conversationId)).toBe(false);
   });

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../database/database.ts';
+import type { Database, Fragment, Queries, Transaction } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { IMPORTER } from '../../turn/temporal-names.ts';
@@ -19,7 +19,7 @@ export interface DeletedConversation {
  * Removes a conversation for good: entries, originals, summaries, events, its part of the search index, and the
  * memories that were learned in it. The database's own function does it, the only way past the append-only log.
  *
- * @param idleSince only when it was active at this time for the last time, and no message waits. Default: whatever waits.
+ * @param idleSince only when it is kept since this time, as `keptSinceOf` says it, and no message waits. Default: whatever waits.
  * @returns the workflow runs whose histories Temporal keeps; they hold ids and counts
  * @throws StoreError `conversation_not_found`, `conversation_busy` while a turn is open, or when it is no longer idle since then
  */
@@ -53,10 +53,15 @@ async function wasRungFor(open: Transaction, conversationId: string): Promise<bo
   return row?.rung === true;
 }
 
+/** Since when retention counts, of `conversations c`: the last activity, or the import when nothing happened since. */
+export function keptSinceOf(sql: Queries): Fragment {
+  return sql`greatest(c.active_at, c.imported_at)`;
+}
+
 /** Under the lock of its row: messages that are being accepted wait for it, and find no conversation then. */
 async function requireIdleSince(open: Transaction, conversationId: string, idleSince: string): Promise<void> {
   const [row] = await open`
-    select from conversations c where c.id = ${conversationId} and c.active_at = ${idleSince}::text::timestamptz
+    select from conversations c where c.id = ${conversationId} and ${keptSinceOf(open)} = ${idleSince}::text::timestamptz
       and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
   if (row !== undefined) return;
   throw new StoreError('conversation_busy', `conversation ${conversationId} was active again, or a message waits`);

@@ -27,9 +27,8 @@ const NO_RENDERER = 0;
 /** An entry of a conversation that took place elsewhere. Each tool call has exactly one result before the next answer. */
 export interface RecordedEntry extends Pick<
   NewEntry,
-  'kind' | 'content' | 'original' | 'callNumber' | 'callIndex' | 'toolName' | 'slot' | 'key' | 'compactionId'
+  'id' | 'kind' | 'content' | 'original' | 'callNumber' | 'callIndex' | 'toolName' | 'slot' | 'key' | 'compactionId'
 > {
-  readonly id: string;
   /** Numbered by the recording, in order. */
   readonly turn: number;
   /** When it was said, ISO 8601. */
@@ -57,6 +56,7 @@ export interface RecordedConversation {
   readonly taskQueue?: string;
   readonly agent: string;
   readonly settings: ConversationSettings;
+  readonly snapshot: TurnSnapshot;
 }
 
 /**
@@ -85,9 +85,9 @@ export class LogRecorder {
     // What is recorded is read and measured in between, and may have 50 MB. Nobody waits for a conversation that is not there yet.
     await sql`set local idle_in_transaction_session_timeout = 0`;
     const { count } = await sql`
-      insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name)
+      insert into conversations (id, tenant, task_queue, agent, model, preset, workspace, user_name, imported_at)
       values (${this.conversationId}, ${tenant}, ${taskQueue}, ${agent}, ${settings.model}, ${settings.preset},
-        ${settings.workspace}, ${settings.user})
+        ${settings.workspace}, ${settings.user}, holdfast_now())
       on conflict do nothing`;
     return count > 0;
   }
@@ -109,8 +109,8 @@ export class LogRecorder {
   }
 
   /** @throws RecordingError before its first entry */
-  turnIdOf(turn: unknown): string {
-    const turnId = this.turnIds.get(Number(turn));
+  turnIdOf(turn: number): string {
+    const turnId = this.turnIds.get(turn);
     if (turnId === undefined) throw new RecordingError('no entry is of its turn');
     return turnId;
   }
@@ -120,7 +120,7 @@ export class LogRecorder {
     if (kind !== 'tool_result') this.requireResults();
     const writer = await this.writerFor(turn);
     const measurements = content.length === 0 ? NO_MEASUREMENTS : measureContent(content);
-    const entry = { ...recorded, turn: writer.turn, createdAt: at, measurements };
+    const entry = { ...recorded, id: recorded.id ?? newId(), turn: writer.turn, createdAt: at, measurements };
     switch (kind) {
       case 'user':
         return this.recordMessage(writer, entry);
@@ -128,7 +128,9 @@ export class LogRecorder {
         return this.recordAnswer(writer, entry, { turn, model: model ?? 'unknown' });
       case 'tool_result':
         return this.recordResult(writer, entry, { turn, outcome: outcome ?? null });
-      default:
+      case 'compaction':
+      case 'branch_summary':
+      case 'note':
         // Answers behind a marker were given with its compaction in force.
         if (kind === 'compaction') this.compactions += 1;
         await insertEntry(writer.sql, entry);
@@ -209,7 +211,7 @@ export class LogRecorder {
   private async beginTurn(turn: number): Promise<Writer> {
     await this.endTurn();
     const { conversationId } = this;
-    const snapshot = snapshotElsewhere(this.of);
+    const { snapshot } = this.of;
     const { sql } = this.source;
     const reference: TurnReference = { conversationId, turnId: newId(), epoch: await raiseEpoch(sql, conversationId) };
     await insertTurn(sql, {
@@ -234,7 +236,10 @@ export class LogRecorder {
 }
 
 /** Of turns that ran elsewhere: nobody knows by which instructions, with which tools and limits. */
-function snapshotElsewhere(of: RecordedConversation): TurnSnapshot {
+export function snapshotElsewhere(of: {
+  readonly agent: string;
+  readonly settings: ConversationSettings;
+}): TurnSnapshot {
   const model = of.settings.model ?? 'unknown/unknown';
   const { limits, prices } = modelFacts(model);
   const snapshot: AgentSnapshot = {

@@ -30,15 +30,11 @@ export interface MemoryToInsert extends MemoryScope {
   /** Where it was learned; absent when it was written by hand. */
   readonly conversationId?: string;
   /** The entry that says it, or the compaction that it is the summary of; needs `conversationId`, whose it is. */
-  readonly sourceId?: string | null;
+  readonly sourceId?: string;
   /** From 0 to 1. Default: 1. */
   readonly confidence?: number;
   /** ISO time from which on it is not in force. Default: never. */
-  readonly expiresAt?: string | null;
-  /** ISO time. Default: now. */
-  readonly createdAt?: string;
-  /** What has taken its place, where it comes from a file. Default: nothing. */
-  readonly supersededBy?: string | null;
+  readonly expiresAt?: string;
   /** Memories of the same scope whose place it takes; of one that is over, the place of what took its own. */
   readonly supersedes?: readonly string[];
   /** For whom it is stated: what another user said is not superseded. Default: all is, as by hand. */
@@ -73,12 +69,10 @@ export async function writeMemory(open: Transaction, memory: MemoryToInsert): Pr
   // Whatever wrote it: a memory is shown in conversations that never saw the secret (R28).
   const { text } = await redactSecrets(memory.text);
   const { count } = await open`
-    insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin, conversation_id, source_id, confidence, superseded_by,
-      expires_at, created_at)
+    insert into memories (id, tenant, scope, scope_name, kind, text, terms, origin, conversation_id, source_id, confidence, expires_at)
     values (${memory.id}, ${memory.tenant ?? DEFAULT_TENANT}, ${memory.scope}, ${memory.scopeName}, ${memory.kind}, ${jsonText(text)}::text::json,
       ${termsOf({ ...memory, text })}::text[], ${memory.origin}, ${memory.conversationId ?? null}, ${memory.sourceId ?? null},
-      ${memory.confidence ?? 1}, ${memory.supersededBy ?? null}, ${memory.expiresAt ?? null}::text::timestamptz,
-      coalesce(${memory.createdAt ?? null}::text::timestamptz, holdfast_now()))
+      ${memory.confidence ?? 1}, ${memory.expiresAt ?? null})
     on conflict (id, tenant) do nothing`;
   if (count > 0) await supersede(open, memory);
   return count > 0;

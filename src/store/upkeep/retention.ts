@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import { deleteConversation } from '../conversations/delete-conversation.ts';
+import { deleteConversation, keptSinceOf } from '../conversations/delete-conversation.ts';
 import { StoreError, isLockConflict } from '../database/errors.ts';
 
 export interface RetentionRule {
@@ -65,8 +65,8 @@ async function otherAgents(sql: Database, taskQueue: string, named: readonly str
 
 interface Expired {
   readonly id: string;
-  /** When it was active last, with microseconds. An import is an activity. */
-  readonly activeAt: string;
+  /** Since when it is kept, with microseconds: see `keptSince`. */
+  readonly keptSince: string;
 }
 
 async function findExpired(
@@ -75,11 +75,13 @@ async function findExpired(
 ): Promise<readonly Expired[]> {
   const idle = sql`c.active_turn_id is null
     and not exists (select from messages m where m.conversation_id = c.id and m.consumed_at is null)`;
+  const keptSince = keptSinceOf(sql);
+  // The first condition says no more than the second, and has an index.
   const before = sql`holdfast_now() - make_interval(secs => ${days * 86_400})`;
   return sql<Expired[]>`
-    select c.id, c.active_at::text from conversations c
-    where c.task_queue = ${taskQueue} and c.agent = ${agent} and ${idle} and c.active_at < ${before}
-    order by c.active_at limit 1000`;
+    select c.id, (${keptSince})::text as kept_since from conversations c
+    where c.task_queue = ${taskQueue} and c.agent = ${agent} and ${idle} and c.active_at < ${before} and ${keptSince} < ${before}
+    order by ${keptSince} limit 1000`;
 }
 
 /**
@@ -116,7 +118,7 @@ export async function deleteOldTimelines(
 /** `false` when a message came or a turn began meanwhile, or somebody else deleted it or has it locked. */
 async function deleteIdle(
   sql: Database,
-  { id, activeAt: idleSince }: Expired,
+  { id, keptSince: idleSince }: Expired,
   { passedOver }: RetentionListener,
 ): Promise<boolean> {
   try {

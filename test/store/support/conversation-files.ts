@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
 import { PIECE_BYTES, writePieces } from '../../../src/store/log/content-pieces.ts';
 import { exportConversation } from '../../../src/store/transfer/export-conversation.ts';
-import { readFile } from '../../../src/store/transfer/conversation-file.ts';
-import { importRows } from '../../../src/store/transfer/import-file.ts';
-import type { ImportedFile, ImportRequest } from '../../../src/store/transfer/import-file.ts';
+import { importExportedConversation } from '../../../src/store/transfer/import-file.ts';
+import type { ImportedFile, ImportExportedRequest } from '../../../src/store/transfer/import-file.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { deleteConversation } from '../../../src/store/conversations/delete-conversation.ts';
 import { newId } from '../../../src/store/database/ids.ts';
@@ -76,18 +75,18 @@ export async function exported(sql: Database, conversationId: string): Promise<s
 export function importLines(
   sql: Database,
   lines: readonly string[],
-  { ownIds = false, ...of }: Partial<ImportRequest> & { readonly ownIds?: boolean } = {},
+  of: Partial<ImportExportedRequest> = {},
 ): Promise<ImportedFile> {
   async function* each(): AsyncGenerator<string> {
     yield* lines;
   }
-  const request = {
+  return importExportedConversation(sql, {
+    lines: each(),
     agent: 'reader',
     settings: { model: null, preset: null, workspace: null, user: null },
     memoryScopes: { agent: 'reader', workspace: '/work', user: 'ada' },
     ...of,
-  };
-  return importRows(sql, request, readFile(each(), ownIds ? (of.tenant ?? 'default') : null));
+  });
 }
 
 /** A file with these lines between its first and its last, whose checksum is right. */
