@@ -267,7 +267,7 @@ function originalsBelow(input: SharedRequestInput): string {
   const { calibration, policy } = input;
   const limits = policy.summary.transcript;
   const text = transcriptText({ entries, maximumTokens: Infinity, calibration, limits });
-  return `The conversation above shows these messages shortened. Here they are whole:\n${frame('transcript', [text])}`;
+  return `The conversation above shows these messages shortened. Here are the originals:\n${frame('transcript', [text])}`;
 }
 
 /** Entries of a summary that the view shows shortened, with the answers that called the tools. */

@@ -107,7 +107,7 @@ function readPart(text: string): string {
 function normalizeText(text: string): string {
   return withoutMarkup(text)
     .replaceAll(/https?:\/\/[^\s"'<>)\]]+/gi, ' ')
-    .replaceAll(/\w*[ _-]?id['"]?[:=] ?['"]?[\w-]{8,}/gi, ' ')
+    .replaceAll(/(?:\b(?:\w+[_ -])?(?:id|Id|ID)|[a-z]Id)['"]?[:=] ?['"]?(?=[\w-]*\d)[\w-]{8,}/g, ' ')
     .normalize('NFKC')
     .replaceAll(/[\u2018\u2019\u201B\u02BC]/g, "'")
     .replaceAll(/[\u201C\u201D\u201E«»「」『』]/g, '"')

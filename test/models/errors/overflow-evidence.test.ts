@@ -42,6 +42,8 @@ describe('what is too long', () => {
   test('the id of a session is no parameter, and a deadline or a conflict no window', () => {
     const withId = 'Please shorten: the text is too long (session_id: 1b2f73a9-f879-4ec4-b392-63b2fedf91f6)';
     expect(assess(withId).kind).toBe('overflow');
+    expect(assess(withId.replace('session_id', 'requestId')).kind).toBe('overflow');
+    expect(assess('Request invalid: context_length_exceeded').kind).toBe('overflow');
     expect(assess('RPC::DEADLINE_EXCEEDED while reading the request').kind).not.toBe('overflow');
     expect(assess({ code: 'RUN_TOKEN_BUDGET_EXHAUSTED' }, 409).kind).not.toBe('overflow');
     expect(assess({ code: 'RUN_TOKEN_BUDGET_EXHAUSTED' }, 400).kind).toBe('overflow');
