@@ -72,7 +72,10 @@ export async function fitContext(
   }
 }
 
-/** A plan is made by an activity of its own. So is a check that failed or took too long, with the retries of all others. */
+/**
+ * A plan is made by an activity of its own. So is a check that failed or took too long, with the retries of all others; after a stop no
+ * activity begins.
+ */
 async function checkContext(
   activities: TurnActivities,
   progress: TurnProgress,

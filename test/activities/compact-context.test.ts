@@ -12,7 +12,7 @@ import { readShownNotes } from '../../src/store/log/notes.ts';
 import { listWaitingMessages } from '../support/waiting-messages.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
 import { prose } from '../context/builders.ts';
-import { plan, turnWithSteps } from '../store/support/compaction-builders.ts';
+import { makePlansUseless, plan, turnWithSteps } from '../store/support/compaction-builders.ts';
 import {
   headOf,
   text,
@@ -62,6 +62,17 @@ test('a plan under which something was appended is not carried on', async () => 
   await appendNote(sql, { ...text('Near the limit.'), turn, slot: 'continuation', key: 'limit' });
   const result = await compactContext(activityDependencies(sql), { turn, callNumber: 3, forced: null }, execution());
   expect(result).toMatchObject({ kind: 'fits', view: { headEntryId: await headOf(sql, turn.conversationId) } });
+});
+
+test('a compaction of which no form helps is told as such, again and again, and the view stays', async () => {
+  const turn = await turnWithSteps(sql);
+  const { compactionId } = (await plan(sql, turn)).compaction;
+  await makePlansUseless(sql);
+  const headEntryId = await headOf(sql, turn.conversationId);
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    const left = await commitCompaction(activityDependencies(sql), { turn, compactionId });
+    expect(left).toEqual({ kind: 'kept', view: { headEntryId, tokens: 1 } });
+  }
 });
 
 test('a plan under which something was appended is not committed: no call is made, and the turn checks again', async () => {

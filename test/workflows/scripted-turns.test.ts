@@ -108,24 +108,6 @@ test('a call whose head has moved is made again behind a new check, as often as 
   expect(called).toEqual([1, 2, 3]);
 });
 
-test.each([
-  { how: 'fails', within: () => Promise.reject(new TypeError('within the workflow task')) },
-  { how: 'takes too long for a workflow task', within: () => Context.current().cancelled },
-])('a check that $how is repeated as an activity, with the retries of all others', async ({ within }) => {
-  const tries: string[] = [];
-  const turn = await startScriptedTurn(inject('temporalAddress'), () => ({
-    compactContext: async () => {
-      const { isLocal, attempt } = Context.current().info;
-      tries.push(isLocal ? 'within the task' : `attempt ${attempt}`);
-      if (isLocal) return within();
-      if (attempt === 1) throw new TypeError('once more');
-      return { kind: 'fits', view: { headEntryId: 'head', tokens: 1 } };
-    },
-  }));
-  expect(await turn.end()).toMatchObject([{ outcome: 'completed' }]);
-  expect(tries).toEqual(['within the task', 'attempt 1', 'attempt 2']);
-});
-
 test('P2 a preset checks once more behind the last answer; a message that comes within that check is answered, and only the next answer is checked again', async () => {
   const checked: string[] = [];
   const called: number[] = [];

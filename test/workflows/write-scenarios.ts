@@ -1,5 +1,6 @@
 import type { SentMessage } from '../../src/client/types.ts';
 import { newId } from '../../src/store/database/ids.ts';
+import { makePlansUseless } from '../store/support/compaction-builders.ts';
 import { insertMemory } from '../support/insert-memory.ts';
 import type { HarnessOptions, TurnHarness } from '../support/turn-harness.ts';
 
@@ -31,18 +32,6 @@ const QUEUES = { providerLimits: { concurrentCalls: 1 } };
 export const READ = 'Call read_file with {"path": "log-$index.txt"}';
 
 const fault = (each: Record<string, unknown>) => (harness: TurnHarness) => harness.fault(each);
-
-/** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
-async function makePlansUseless({ database }: TurnHarness): Promise<void> {
-  await database.begin(async (sql) => {
-    await sql`set local role none`;
-    await sql`set local session_replication_role = replica`;
-    await sql`delete from compaction_parts`;
-    await sql`
-      update compactions set form = 'clip_only', tokens_before = 1, plan = (plan::jsonb || '{"form": "clip_only", "parts": [], "operations": []}')::json
-      where status = 'planned'`;
-  });
-}
 
 /** The first model is gone, and those that follow it turn out to be smaller than what may not be left out. */
 async function shrinkFallbacks(harness: TurnHarness): Promise<void> {
@@ -259,7 +248,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'a compaction of which no form helps',
     options: { agent: { model: 'simulator/sim-8k' } },
     task: `${READ} 7 times, one by one`,
-    between: [[/^compactContext.*compactions/u, makePlansUseless]],
+    between: [[/^compactContext.*compactions/u, ({ database }) => makePlansUseless(database)]],
     reaches: [/^commitCompaction: insert events, update compactions/u],
   },
   {

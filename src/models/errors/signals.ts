@@ -103,7 +103,7 @@ function readPart(text: string): string {
   return text.length <= HEAD_READ + TAIL_READ ? text : `${text.slice(0, HEAD_READ)} … ${text.slice(-TAIL_READ)}`;
 }
 
-/** Text as the rules read it: lower case, one kind of space and quote, no markup and no addresses, numbers as bare digits. */
+/** Text as the rules read it: lower case, one kind of space and quote, no markup, addresses or ids, numbers as bare digits. */
 function normalizeText(text: string): string {
   return withoutMarkup(text)
     .replaceAll(/https?:\/\/[^\s"'<>)\]]+/gi, ' ')

@@ -108,3 +108,15 @@ export async function compact(
   await commitCompaction(sql, commitRequest(turn, compactionId, { summary: { ...SUMMARY, ...summary } }));
   return compactionId;
 }
+
+/** Turns what is planned into a plan of the weakest form that wins nothing, which no planning would make. */
+export async function makePlansUseless(database: Database): Promise<void> {
+  await database.begin(async (sql) => {
+    await sql`set local role none`;
+    await sql`set local session_replication_role = replica`;
+    await sql`delete from compaction_parts`;
+    await sql`
+      update compactions set form = 'clip_only', tokens_before = 1, plan = (plan::jsonb || '{"form": "clip_only", "parts": [], "operations": []}')::json
+      where status = 'planned'`;
+  });
+}
