@@ -50,7 +50,6 @@ import { startMcpServers } from './mcp-servers.ts';
 import type { McpServers } from './mcp-servers.ts';
 import { prepareNamespace, checkDatabase, openPools } from './preparation.ts';
 import type { DatabaseAddress } from './preparation.ts';
-import { endStrayCommands } from './stray-commands.ts';
 import { startUpkeep } from './upkeep-timer.ts';
 import type { UpkeepDependencies } from './upkeep.ts';
 import { WorkerSession } from './worker-session.ts';
@@ -144,9 +143,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       listeners,
     });
     const upkeep = startUpkeep(upkeepDependencies(setup, { database, client }), setup.hasTimedUpkeep);
-    const stopLooking = endStrayCommands(database, logger);
     const running = runThenClose(workers, setup.shutdownGraceMilliseconds, async (graceLeft) => {
-      stopLooking();
       await upkeep.end();
       await outlastingWork.end(graceLeft);
       await close();

@@ -192,7 +192,7 @@ test('a zombie whose call another attempt has begins no command', async () => {
   expect(existsSync(join(context.workspace, 'begun'))).toBe(false);
 });
 
-test('when the worker is killed, its command is gone too', async () => {
+test('when the worker is killed, its command is gone too, with what left its process group, and nothing else', async () => {
   const { spawn } = await import('node:child_process');
   const context = await commandContext();
   const script = join(context.workspace, 'worker.ts');
@@ -201,7 +201,7 @@ test('when the worker is killed, its command is gone too', async () => {
     script,
     `import { runShellCommand } from '${source}shell-command.ts';
      void runShellCommand({
-       command: "touch ready; trap '' TERM HUP; (sleep 300 &); while true; do sleep 1; done",
+       command: "trap '' TERM HUP; (sleep 300 &); setsid sleep 300 & touch ready; while true; do sleep 1; done",
        directory: ${JSON.stringify(context.workspace)},
        environment: { PATH: process.env.PATH ?? '', HOLDFAST_TOOL_CALL: ${JSON.stringify(context.idempotencyKey)} },
        idempotencyKey: ${JSON.stringify(context.idempotencyKey)},
@@ -215,10 +215,15 @@ test('when the worker is killed, its command is gone too', async () => {
   onTestFinished(() => {
     worker.kill('SIGKILL');
   });
+  const keyOfAnother = `${context.idempotencyKey}0`;
+  const another = spawn('sleep', ['300'], { env: { PATH: process.env['PATH'], HOLDFAST_TOOL_CALL: keyOfAnother } });
+  onTestFinished(() => void another.kill('SIGKILL'));
+  const left = async (key = context.idempotencyKey): Promise<number> => (await findMarkedProcesses(key)).length;
   await waitUntil('the command has begun', () => existsSync(join(context.workspace, 'ready')));
-  expect((await findMarkedProcesses(context.idempotencyKey)).length).toBeGreaterThan(1);
+  expect(await left()).toBeGreaterThan(3);
   worker.kill('SIGKILL');
-  await waitUntil('the command is gone', async () => (await findMarkedProcesses(context.idempotencyKey)).length === 0);
+  await waitUntil('the command is gone', async () => (await left()) === 0);
+  expect(await left(keyOfAnother)).toBe(1);
 });
 
 test('processes of a call are found by its marker, not those of another call', async () => {

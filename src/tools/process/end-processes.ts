@@ -72,11 +72,6 @@ export async function findMarkedProcesses(idempotencyKey: string): Promise<reado
   );
 }
 
-/** Idempotency keys of all calls that have a process on this machine, whoever started it. */
-export async function findMarkedCalls(): Promise<readonly string[]> {
-  return [...new Set((await lookAtProcesses()).marked.map(({ idempotencyKey }) => idempotencyKey))];
-}
-
 const MARKER = `\0${TOOL_CALL_MARKER}=`;
 
 interface MarkedProcess {

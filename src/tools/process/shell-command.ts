@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { TOOL_CALL_MARKER } from './child-environment.ts';
 import { endProcessGroup, killMarkedProcesses, sendSignal } from './end-processes.ts';
 import { ToolError } from '../errors.ts';
 
@@ -31,10 +32,18 @@ export interface CommandEnd {
 
 /**
  * Gives the command one pipe for both outputs, so that their order is right, and a watcher in its process group that
- * kills the group when the worker dies: it holds the other end of a pipe that only the worker keeps open.
+ * acts when the worker dies: it holds the other end of a pipe that only the worker keeps open. It kills what left the
+ * group, by the marker in its environment as `killMarkedProcesses` does, and then the group with itself.
  */
 const LAUNCHER = `
-((trap '' HUP INT; read -r _ <&3; kill -KILL -$$) </dev/null >/dev/null 2>&1 &)
+((trap '' HUP INT; read -r _ <&3; read -r own _ </proc/self/stat
+for look in 1 2 3; do
+  for path in $(grep -slzFx "${TOOL_CALL_MARKER}=$${TOOL_CALL_MARKER}" /proc/[0-9]*/environ); do
+    id=\${path#/proc/} id=\${id%/environ}
+    [ "$id" = "$own" ] || kill -KILL "$id"
+  done
+done
+kill -KILL -$$) </dev/null >/dev/null 2>&1 &)
 exec "$0" -c "$1" 2>&1 3<&-
 `;
 
