@@ -43,7 +43,7 @@ test('an unknown tool is an error result that lists the tools and names the near
     entryId: ENTRY_ID,
   });
   onTestFinished(() => outcome.dispose());
-  const text = 'There is no tool "readFile". Did you mean read_file? The tools are: read_file, list_files.';
+  const text = 'There is no tool "readFile"; did you mean read_file? The tools are: read_file, list_files.';
   expect(outcome).toMatchObject({ ending: 'unknown_tool', isError: true, content: [{ type: 'text', text }] });
 });
 

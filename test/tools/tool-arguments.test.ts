@@ -43,7 +43,7 @@ test('no arguments at all count as none, null for an optional one as absent', as
     ok: true,
     input: { path: 'a', nested: { mode: 'fast' } },
   });
-  expect(await problem('')).toContain('"path": is missing (expected string)');
+  expect(await problem('')).toContain('expected string, received undefined\n  → at path\n');
 });
 
 test('cut-off JSON says how far it came and what to do', async () => {
@@ -52,7 +52,7 @@ test('cut-off JSON says how far it came and what to do', async () => {
 });
 
 test('malformed JSON names the place', async () => {
-  expect(await problem('{"path": "a", limit: 3}')).toMatch(/not valid JSON: .*position 14, near ".*limit: 3/);
+  expect(await problem('{"path": "a", limit: 3}')).toMatch(/not valid JSON: .*position 14/);
   expect(await problem('path=a')).toContain('not valid JSON');
 });
 
@@ -64,19 +64,16 @@ test('what is no object is named as what it is', async () => {
 
 test('each wrong property is named with what is expected and what came', async () => {
   const message = await problem('{"path": 5, "limit": 0, "nested": {"mode": "quick"}}');
-  expect(message).toContain('- "path": Invalid input: expected string, received number (got 5)');
-  expect(message).toContain('- "limit": ');
-  expect(message).toContain('- "nested.mode": Invalid option: expected one of "fast"|"slow" (got "quick")');
+  expect(message).toContain('Invalid input: expected string, received number\n  → at path\n');
+  expect(message).toContain('\n  → at limit\n');
+  expect(message).toContain('Invalid option: expected one of "fast"|"slow"\n  → at nested.mode\n');
   expect(message).toContain('Its arguments: {"path":{"type":"string"}');
 });
 
-test('an unknown property gets the near one, or the list', async () => {
-  expect(await problem('{"pth": "a"}')).toContain('there is no "pth"; did you mean "path"?');
-  expect(await problem('{"path": "a", "colour": 1}')).toContain(
-    'there is no "colour" (there are: path, limit, nested, upper)',
-  );
+test('an unknown property is named beside those that there are', async () => {
+  expect(await problem('{"path": "a", "colour": 1}')).toMatch(/Unrecognized key: "colour"\n Its arguments: \{"path":/);
   const parsed = await parseToolArguments(editFile, '{"path":"a","oldText":"x","new_text":"y"}');
-  expect(parsed).toMatchObject({ ok: false, message: expect.stringContaining('did you mean "old_text"?') });
+  expect(parsed).toMatchObject({ ok: false, message: expect.stringMatching(/"oldText".*"old_text":/s) });
 });
 
 test('a message stays short whatever came', async () => {

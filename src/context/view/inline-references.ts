@@ -1,8 +1,9 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A JSON Schema with its local references written out, which several servers do not follow. One into itself ends as "any value". */
-export function inlineReferences(schema: Schema): unknown {
-  return resolve(schema, schema, []);
+export function inlineReferences(schema: Schema): Schema {
+  const resolved = resolve(schema, schema, []);
+  return isRecord(resolved) ? resolved : {};
 }
 
 function resolve(

@@ -9,8 +9,7 @@ import { isRecord } from './json.ts';
 export function sendableSchema(
   schema: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> & { type: 'object' } {
-  const resolved = inlineReferences(schema);
-  const { $schema: _dialect, $defs: _definitions, definitions: _older, ...rest } = isRecord(resolved) ? resolved : {};
+  const { $schema: _dialect, $defs: _definitions, definitions: _older, ...rest } = inlineReferences(schema);
   return { ...rest, type: 'object', properties: isRecord(rest['properties']) ? rest['properties'] : {} };
 }
 

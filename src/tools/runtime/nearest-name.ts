@@ -1,5 +1,5 @@
-/** The name that was probably meant, or `null` when none is near: at most a third of its letters differ. */
-export function nearestName(name: string, known: Iterable<string>): string | null {
+/** The end of what is wrong: `; did you mean model?`, or nothing when no name is near: at most a third of its letters differ. */
+export function didYouMean(name: string, known: Iterable<string>): string {
   let nearest: string | null = null;
   let smallest = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
@@ -10,13 +10,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
       smallest = distance;
     }
   }
-  return nearest;
-}
-
-/** The same as the end of what is wrong: `; did you mean model?`, or nothing. */
-export function didYouMean(name: string, known: Iterable<string>): string {
-  const near = nearestName(name, known);
-  return near === null ? '' : `; did you mean ${near}?`;
+  return nearest === null ? '' : `; did you mean ${nearest}?`;
 }
 
 /** `allow_commands`, `allow-commands` and `allowCommands` are the same to whoever types them. */

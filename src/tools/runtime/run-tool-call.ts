@@ -5,7 +5,7 @@ import { composeResult } from './compose-result.ts';
 import type { ComposedResult } from './compose-result.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
-import { nearestName } from './nearest-name.ts';
+import { didYouMean } from './nearest-name.ts';
 import { createOutputSink } from '../process/output-sink.ts';
 import type { CollectedOutput, CollectingSink } from '../process/output-sink.ts';
 import { watchPartialOutput, type KeepPartialOutput } from '../process/partial-output.ts';
@@ -140,12 +140,10 @@ function failed(ending: ToolCallEnding, message: string): RunEnd {
   return { ending, result: { content: message, isError: true } };
 }
 
-function unknownTool(request: ToolCallRequest): string {
-  const names = request.offered.map((tool) => tool.name);
-  const near = nearestName(request.name, names);
-  const hint = near === null ? '' : ` Did you mean ${near}?`;
+function unknownTool({ name, offered }: ToolCallRequest): string {
+  const names = offered.map((tool) => tool.name);
   const list = names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`;
-  return `There is no tool ${JSON.stringify(request.name.slice(0, 100))}.${hint} ${list}`;
+  return `There is no tool ${JSON.stringify(name.slice(0, 100))}${didYouMean(name, names) || '.'} ${list}`;
 }
 
 /** Runs the tool under its timeout and the signal from outside. */
