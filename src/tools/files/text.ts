@@ -34,24 +34,6 @@ function isSecondHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** Turns the texts that a tool writes into UTF-8. A surrogate pair that two writes split is joined. */
-export function createTextEncoding() {
-  let waiting = '';
-  return {
-    encode(text: string): Uint8Array {
-      const whole = waiting + text;
-      waiting = isFirstHalf(whole.charCodeAt(whole.length - 1)) ? whole.slice(-1) : '';
-      return Buffer.from(waiting === '' ? whole : whole.slice(0, -1));
-    },
-    /** The half that still waited for its other half. */
-    end(): Uint8Array {
-      const rest = waiting;
-      waiting = '';
-      return Buffer.from(rest);
-    },
-  };
-}
-
 /** A number with its unit, as English wants it: `1 line`, `2 lines`. */
 export function counted(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;

@@ -4,11 +4,6 @@ export const TOOL_CALL_MARKER = 'HOLDFAST_TOOL_CALL';
 /** What a program needs to find its way, as sudo and ssh pass it on: a list of what is secret would never be complete. */
 export const COMMAND_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR'];
 
-/** Of POSIX and glibc. */
-const LOCALE_VARIABLES = ['ALL', 'COLLATE', 'CTYPE', 'MESSAGES', 'MONETARY', 'NUMERIC', 'TIME']
-  .concat(['ADDRESS', 'IDENTIFICATION', 'MEASUREMENT', 'NAME', 'PAPER', 'TELEPHONE'])
-  .map((category) => `LC_${category}`);
-
 /** Keeps programs from waiting for a person: pagers, password prompts, colours. */
 const NON_INTERACTIVE = { TERM: 'dumb', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0' } as const;
 
@@ -35,10 +30,11 @@ export function passedOnVariables(
   environment: ChildEnvironmentOptions['environment'],
   named: readonly string[] = [],
 ): Record<string, string> {
-  const names = new Set([...COMMAND_VARIABLES, ...LOCALE_VARIABLES, ...named]);
+  const names = new Set([...COMMAND_VARIABLES, ...named]);
   return Object.fromEntries(
     Object.entries(environment).filter(
-      (variable): variable is [string, string] => variable[1] !== undefined && names.has(variable[0]),
+      (variable): variable is [string, string] =>
+        variable[1] !== undefined && (names.has(variable[0]) || variable[0].startsWith('LC_')),
     ),
   );
 }

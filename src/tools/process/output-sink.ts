@@ -6,15 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ToolError } from '../errors.ts';
-import { createTextEncoding } from '../files/text.ts';
 import { createSecretMask } from '../runtime/secret-mask.ts';
 import type { OutputSink } from '../tool.ts';
 
 /** Bytes of one result that are kept: design.md §6. What is beyond is counted and lost. */
 const KEPT_BYTES = 64 * 1_024 * 1_024;
-
-/** Bytes held in memory before a file is opened: most results are smaller and need none. */
-const MEMORY_BYTES = 256 * 1_024;
 
 /** Bytes of a piece handed out for storage. */
 const PIECE_BYTES = 1_024 * 1_024;
@@ -24,13 +20,9 @@ interface OutputSinkOptions {
   readonly previewCharacters: number;
   /** Provider keys to mask. Default: none. */
   readonly secrets?: readonly string[];
-  /** Bytes kept. Default: 64 MB. */
-  readonly keptBytes?: number;
-  /** Where the file goes. Default: the system's directory for temporary files. */
-  readonly directory?: string;
 }
 
-/** Everything that a tool wrote, on disk if it was much. */
+/** Everything that a tool wrote. */
 export interface CollectedOutput {
   /** Bytes after masking, kept or not. */
   readonly bytes: number;
@@ -57,15 +49,13 @@ export interface CollectingSink extends OutputSink {
 }
 
 /**
- * Collects output of any size with flat memory: 256 KB in memory, the rest in a temporary file that has no name
- * any more once it is open, so that it vanishes with the process however that ends.
+ * Collects output of any size with flat memory, in a temporary file that has no name any more once it is open, so
+ * that it vanishes with the process however that ends.
  */
 export function createOutputSink(options: OutputSinkOptions): CollectingSink {
-  const limit = options.keptBytes ?? KEPT_BYTES;
-  const encoding = createTextEncoding();
   const mask = createSecretMask(options.secrets ?? []);
   const preview = new OutputPreview(options.previewCharacters);
-  const store = createByteStore(options.directory ?? tmpdir());
+  const store = createByteStore();
   let total = 0;
   let finished: Promise<CollectedOutput> | null = null;
   let queue: Promise<void> = Promise.resolve();
@@ -74,7 +64,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
 
   async function keep(bytes: Uint8Array): Promise<void> {
     preview.add(bytes);
-    const room = Math.max(0, limit - total);
+    const room = Math.max(0, KEPT_BYTES - total);
     total += bytes.length;
     if (room > 0) await store.append(bytes.subarray(0, room));
   }
@@ -83,12 +73,11 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
   const enqueue = (work: () => Promise<void>): Promise<void> => (queue = queue.then(work));
 
   async function collect(): Promise<CollectedOutput> {
-    await enqueue(() => keep(mask.push(encoding.end())));
     await enqueue(() => keep(mask.end()));
     preview.end();
     return {
       bytes: total,
-      missingBytes: Math.max(0, total - limit),
+      missingBytes: Math.max(0, total - KEPT_BYTES),
       totalCharacters: preview.totalCharacters,
       head: preview.head,
       tail: preview.tail,
@@ -104,7 +93,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
       if (finished !== null) {
         return Promise.reject(new ToolError('call_over', 'The call is over: its output is closed.'));
       }
-      const bytes = typeof chunk === 'string' ? encoding.encode(chunk) : joined(encoding.end(), chunk);
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       written += bytes.length;
       hash.update(bytes);
       const done = enqueue(() => inPieces(bytes, (piece) => keep(mask.push(piece))));
@@ -127,33 +116,18 @@ async function inPieces(bytes: Uint8Array, take: (piece: Uint8Array) => Promise<
   }
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  return first.length === 0 ? second : Buffer.concat([first, second]);
-}
-
-function createByteStore(directory: string) {
-  let memory: Uint8Array[] = [];
+function createByteStore() {
   let length = 0;
   let file: FileHandle | null = null;
 
   return {
     async append(bytes: Uint8Array): Promise<void> {
+      file ??= await openUnnamed(tmpdir());
+      await writeAll(file, bytes);
       length += bytes.length;
-      if (file === null && length <= MEMORY_BYTES) {
-        // Copied: after the write the tool may use its buffer for something else.
-        memory.push(Buffer.from(bytes));
-        return;
-      }
-      file ??= await openUnnamed(directory);
-      const waiting = memory;
-      memory = [];
-      for (const part of [...waiting, bytes]) await writeAll(file, part);
     },
     async *pieces(): AsyncGenerator<Uint8Array> {
-      if (file === null) {
-        if (length > 0) yield Buffer.concat(memory);
-        return;
-      }
+      if (file === null) return;
       for (let position = 0; position < length;) {
         const piece = Buffer.alloc(Math.min(PIECE_BYTES, length - position));
         const { bytesRead } = await file.read(piece, 0, piece.length, position);

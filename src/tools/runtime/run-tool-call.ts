@@ -30,8 +30,6 @@ export interface ToolCallRequest {
   readonly entryId: string;
   /** Values that are masked in everything that the tool returns or writes. */
   readonly secrets?: readonly string[];
-  /** Where large output waits for storage. Default: the system's directory for temporary files. */
-  readonly outputDirectory?: string;
   /** Gets what was written so far, once a second while it grows and when the call was aborted. */
   readonly keepPartialOutput?: KeepPartialOutput;
   /** Milliseconds after which the call is ended, whatever time limit the tool has. Default: only the tool's. */
@@ -95,12 +93,8 @@ async function laterOutcome(request: ToolCallRequest, later: Promise<RunEnd>): P
   return end.ending === 'succeeded' ? outcomeOf(request, end, sinkFor(request)) : null;
 }
 
-function sinkFor({ context, secrets = [], outputDirectory: directory }: ToolCallRequest): CollectingSink {
-  return createOutputSink({
-    previewCharacters: context.resultLimit,
-    secrets,
-    ...(directory === undefined ? {} : { directory }),
-  });
+function sinkFor({ context, secrets = [] }: ToolCallRequest): CollectingSink {
+  return createOutputSink({ previewCharacters: context.resultLimit, secrets });
 }
 
 async function outcomeOf(

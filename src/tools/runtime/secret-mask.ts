@@ -14,7 +14,7 @@ export interface SecretMask {
 
 /** A mask for a stream: a key that is split between two pieces is found too. Values under 8 characters are ignored. */
 export function createSecretMask(secrets: readonly string[]): SecretMask {
-  const needles = usable(secrets).map((secret) => Buffer.from(secret));
+  const needles = usable(secrets).map((secret) => Buffer.from(secret).toString('latin1'));
   const longest = Math.max(0, ...needles.map((needle) => needle.length));
   if (longest === 0) return { push: (bytes) => bytes, end: () => new Uint8Array() };
   let waiting: Buffer = Buffer.alloc(0);
@@ -43,19 +43,9 @@ function usable(secrets: readonly string[]): string[] {
   return secrets.filter((secret) => secret.length >= SHORTEST_SECRET).sort((a, b) => b.length - a.length);
 }
 
-function maskBytes(bytes: Buffer, needles: readonly Buffer[]): Buffer {
-  let result = bytes;
-  for (const needle of needles) {
-    let found = result.indexOf(needle);
-    if (found === -1) continue;
-    const pieces: Buffer[] = [];
-    let from = 0;
-    while (found !== -1) {
-      pieces.push(result.subarray(from, found), Buffer.from(MASKED));
-      from = found + needle.length;
-      found = result.indexOf(needle, from);
-    }
-    result = Buffer.concat([...pieces, result.subarray(from)]);
-  }
-  return result;
+/** As Latin-1, in which each character is a byte. */
+function maskBytes(bytes: Buffer, needles: readonly string[]): Buffer {
+  const text = bytes.toString('latin1');
+  const masked = needles.reduce((rest, needle) => rest.replaceAll(needle, MASKED), text);
+  return masked === text ? bytes : Buffer.from(masked, 'latin1');
 }
