@@ -181,25 +181,26 @@ export function workSinks(database: Database, logger: Logger): InjectedSinks<Wor
   };
 }
 
-/** @param close gets the remaining milliseconds of the grace period */
+/** @param graceOver called when a shutdown's grace period is over, and before `close` */
 export function runThenClose(
   workers: TurnWorkers,
-  grace: number,
-  close: (graceLeft: number) => Promise<void>,
+  { grace, graceOver, close }: { grace: number; graceOver: () => Promise<void>; close: () => Promise<void> },
 ): { readonly ended: Promise<void>; readonly shutdown: () => void; readonly isShuttingDown: () => boolean } {
-  let graceEndsAt: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const run = async (): Promise<void> => {
     try {
       await workers.run();
     } finally {
-      await close(Math.max(0, (graceEndsAt ?? 0) - performance.now()));
+      clearTimeout(timer);
+      await graceOver();
+      await close();
     }
   };
   return {
     ended: run(),
-    isShuttingDown: () => graceEndsAt !== undefined,
+    isShuttingDown: () => timer !== undefined,
     shutdown() {
-      graceEndsAt ??= performance.now() + grace;
+      timer ??= setTimeout(() => void graceOver(), grace);
       workers.shutdown();
     },
   };

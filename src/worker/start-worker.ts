@@ -123,7 +123,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     await prepareNamespace(setup.temporal.namespace, { database, connection, client, logger });
     const listeners = createListeners(database);
     closers.push(() => listeners.close());
-    const outlastingWork = createOutlastingWork(logger);
+    const outlastingWork = createOutlastingWork();
     const mcp = await startMcpServers(setup.configuration);
     closers.push(() => mcp.close());
     const withTools = withMcpTools(setup, mcp);
@@ -143,11 +143,9 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
       listeners,
     });
     const upkeep = startUpkeep(upkeepDependencies(setup, { database, client }), setup.hasTimedUpkeep);
-    const running = runThenClose(workers, setup.shutdownGraceMilliseconds, async (graceLeft) => {
-      await upkeep.end();
-      await outlastingWork.end(graceLeft);
-      await close();
-    });
+    closers.push(() => upkeep.end());
+    const graceOver = (): Promise<void> => outlastingWork.end();
+    const running = runThenClose(workers, { grace: setup.shutdownGraceMilliseconds, graceOver, close });
     logger.info({ identity, taskQueue }, 'worker started');
     const checkReady = async (): Promise<void> => requireReady(running.isShuttingDown(), { database, client });
     return { identity, runUpkeep: () => upkeep.look(), checkReady, ...running };

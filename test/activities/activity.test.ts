@@ -34,7 +34,7 @@ function attemptsOf(body: ActivityBody<Of, string>, timeLimit = 60_000) {
     isServed: () => Promise.resolve(true),
     worksOn: () => () => undefined,
     fenceWatch: new FenceWatch(sql, logger),
-    outlastingWork: createOutlastingWork(logger),
+    outlastingWork: createOutlastingWork(),
   };
   const run = activity<Of, string>(shell, body);
   return (attempt: number, of: Of): Promise<string> =>

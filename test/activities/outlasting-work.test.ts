@@ -66,10 +66,9 @@ test('the attempt that follows the one that Temporal gave up takes its result, o
   const dependencies = activityDependencies(store.sql, { tools: [tool] });
   const full = await diskFull(store.sql);
   const first = attemptGivenUp();
-  const givenUp = expect(runTool(dependencies, { turn, ...CALL }, first.execution)).rejects.toThrow(CancelledFailure);
+  const running = runTool(dependencies, { turn, ...CALL }, first.execution);
   await waitUntil('the result is refused', async () => (await full.refusals()) >= 2);
   first.giveUp();
-  await givenUp;
   const next = execution({ attempt: 2 });
   // As every activity does first.
   const settled = dependencies.outlastingWork.settled(next);
@@ -77,7 +76,7 @@ test('the attempt that follows the one that Temporal gave up takes its result, o
   const refused = await full.refusals();
   await waitUntil('it is tried again without its activity', async () => (await full.refusals()) > refused);
   await full.end();
-  expect(await second).toMatchObject({ state: 'succeeded' });
+  expect(await Promise.all([running, second])).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }]);
   expect(await results(turn)).toEqual(['receipt 1']);
   expect(runs).toHaveLength(1);
   expect(await listLateToolResults(store.sql, [turn.turnId])).toEqual([]);
@@ -89,14 +88,14 @@ test('an attempt that waits for the result of the one before ends when it is sto
   const full = await diskFull(store.sql);
   const [first, second] = [attemptGivenUp(), attemptGivenUp()];
   const running = runTool(dependencies, { turn, ...CALL }, first.execution);
-  const givenUp = expect(running).rejects.toThrow(CancelledFailure);
   await waitUntil('the result is refused', async () => (await full.refusals()) >= 1);
   const waiting = expect(dependencies.outlastingWork.settled(second.execution)).rejects.toThrow(CancelledFailure);
   first.giveUp();
   second.giveUp();
-  await Promise.all([givenUp, waiting]);
+  await waiting;
   await full.end();
   expect(await dependencies.outlastingWork.settled(execution({ attempt: 3 }))).toBe(true);
+  expect(await running).toMatchObject({ state: 'succeeded' });
   expect(await results(turn)).toEqual(['receipt 1']);
 });
 
@@ -109,15 +108,15 @@ async function behindProxy(tool: Publishing['tool']) {
 /** What becomes of the call of a worker that is cut off, was given up and is asked again elsewhere, once its way is back. */
 async function expectKeptBeside(
   { tool, turn }: Publishing,
-  { proxy, dependencies }: CutOff,
-  told: string,
+  { proxy }: CutOff,
+  { running, told }: { readonly running: Promise<unknown>; readonly told: string },
 ): Promise<void> {
   const other = activityDependencies(store.sql, { tools: [tool] });
   expect(await runTool(other, { turn, ...CALL }, execution({ attempt: 2 }))).toMatchObject({
     state: 'outcome_unknown',
   });
   await proxy.mend();
-  await dependencies.outlastingWork.settled(execution());
+  await expect(running).rejects.toMatchObject({ type: 'SupersededAttempt' });
   expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
   const late = await listLateToolResults(store.sql, [turn.turnId]);
   expect(late).toMatchObject([{ attempt: 1, workerIdentity: 'cut off' }]);
@@ -133,11 +132,9 @@ test('when another worker is asked first, the model reads that the outcome is un
   };
   const first = attemptGivenUp();
   const running = runTool(dependencies, { turn: published.turn, ...CALL }, first.execution);
-  const givenUp = expect(running).rejects.toThrow(CancelledFailure);
   await waitUntil('the tool has acted', () => published.runs.length === 1);
   first.giveUp();
-  await givenUp;
-  await expectKeptBeside(published, cutOff, 'receipt 1');
+  await expectKeptBeside(published, cutOff, { running, told: 'receipt 1' });
 });
 
 test('what a tool came to that is ended while Postgres does not say why is kept beside the log, once Postgres says it', async () => {
@@ -145,12 +142,10 @@ test('what a tool came to that is ended while Postgres does not say why is kept 
   const cutOff = await behindProxy(published.tool);
   const first = attemptGivenUp();
   const running = runTool(cutOff.dependencies, { turn: published.turn, ...CALL }, first.execution);
-  const givenUp = expect(running).rejects.toThrow(CancelledFailure);
   await waitUntil('the tool acts', () => published.runs.length === 1);
   await cutOff.proxy.reset();
   first.giveUp();
-  await givenUp;
-  await expectKeptBeside(published, cutOff, 'The call was stopped.');
+  await expectKeptBeside(published, cutOff, { running, told: 'The call was stopped.' });
 });
 
 test.each([
@@ -167,7 +162,7 @@ test.each([
   // The next try is 1.6 s away.
   await waitUntil('the result is refused', async () => (await full.refusals()) >= 5);
   if (back) await full.end();
-  await dependencies.outlastingWork.end(0);
+  await dependencies.outlastingWork.end();
   expect(await results(turn)).toEqual(back ? ['receipt 1'] : []);
   await ended;
   if (!back) await full.end();
@@ -184,17 +179,16 @@ test.each([
     const dependencies = activityDependencies(store.sql, { simulatorUrl: simulator.url });
     const full = await diskFull(store.sql, refused);
     const first = attemptGivenUp();
-    const givenUp = expect(attempt(dependencies, first.execution)).rejects.toThrow(CancelledFailure);
+    const running = attempt(dependencies, first.execution);
     await waitUntil('it is refused', async () => (await full.refusals()) >= 2);
     first.giveUp();
-    await givenUp;
     const refusals = await full.refusals();
     const goesOn = async (): Promise<boolean> => (await full.refusals()) >= refusals + 2;
     await waitUntil('it is tried again without its activity', goesOn);
     await full.end();
     const next = execution({ attempt: 2 });
     expect(await dependencies.outlastingWork.settled(next)).toBe(true);
-    await attempt(dependencies, next);
+    expect(await attempt(dependencies, next)).toEqual(await running);
     expect((await asked(simulator)) - before).toBe(1);
   },
 );

@@ -75,7 +75,6 @@ export async function keepLater(
       }
     });
   } catch (error) {
-    if (execution.signal.aborted && error === execution.signal.reason) return;
     dependencies.logger.warn(describeError(error), 'what a tool came to after the end of its call is lost');
   }
 }

@@ -49,7 +49,7 @@ export function activityDependencies(
     logger,
     reachCrashPoint: () => undefined,
     fenceWatch: new FenceWatch(database, logger),
-    outlastingWork: createOutlastingWork(logger),
+    outlastingWork: createOutlastingWork(),
     workerIdentity: options.worker ?? 'worker-2',
     newestRunOf: () => Promise.resolve('run'),
     isWorkflowOpen: () => Promise.resolve(true),

@@ -40,7 +40,7 @@ export function dependenciesFor(
     logger,
     reachCrashPoint: () => undefined,
     fenceWatch: new FenceWatch(database, logger),
-    outlastingWork: createOutlastingWork(logger),
+    outlastingWork: createOutlastingWork(),
     workerIdentity: LAB,
     worksOn: () => () => undefined,
     isServed: () => Promise.resolve(true),
