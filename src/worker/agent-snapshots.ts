@@ -9,6 +9,8 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { policyForModel } from '../context/policy/budget.ts';
 import type { ListedLimits, ModelFacts } from '../models/catalogue/catalogue.ts';
 import { parseModelName } from '../models/catalogue/model-name.ts';
+import { withLearnedLimits } from '../models/errors/learned-window.ts';
+import type { LearnedLimits } from '../models/errors/learned-window.ts';
 import type { ToolRegistry } from '../tools/runtime/registry.ts';
 import type { AgentSnapshot, AssumedWindow, TurnRefusal, FallbackModel } from '../turn/agent-snapshot.ts';
 
@@ -19,15 +21,19 @@ import type { AgentSnapshot, AssumedWindow, TurnRefusal, FallbackModel } from '.
 export function createSnapshotSource(
   configuration: Configuration,
   tools: ToolRegistry,
-  listedLimits: ListedLimitsOf = async () => null,
+  readServerFacts: (model: string, conversationId: string) => Promise<ServerFacts | null> = async () => null,
 ): ActivityDependencies['snapshotFor'] {
-  return async (agentName, settings) => {
+  return async (agentName, settings, conversationId) => {
     const { agent, refusal } = usableAgent(configuration, agentName, settings);
     const assumed = new Map<string, AssumedWindow>();
     const factsFor = async (model: string): Promise<ModelFacts> => {
-      const facts = factsOf(configuration, model, refusal === null ? await listedLimits(model) : null);
-      if (!facts.known) assumed.set(model, { model, window: facts.limits.window });
-      return facts;
+      // The name of a model that cannot be run may lack even a provider.
+      const seen = refusal === null ? await readServerFacts(model, conversationId) : null;
+      const facts = factsOf(configuration, model, seen?.listed ?? null);
+      if (!facts.known && (seen?.learned.tokens ?? null) === null)
+        assumed.set(model, { model, window: facts.limits.window });
+      if (seen === null) return facts;
+      return { ...facts, limits: { ...withLearnedLimits(facts.limits, seen.learned), server: seen.server } };
     };
     return {
       ...(await snapshotOf(configuration, tools, agent, factsFor)),
@@ -39,8 +45,15 @@ export function createSnapshotSource(
   };
 }
 
-/** What a model's server listed about it, if it was ever asked. */
-type ListedLimitsOf = (model: string) => Promise<ListedLimits | null>;
+/** What is known from a model's server. */
+export interface ServerFacts {
+  /** Base address, without credentials. */
+  readonly server: string;
+  /** What it listed about the model, if it was ever asked. */
+  readonly listed: ListedLimits | null;
+  /** What its errors named. They win. */
+  readonly learned: LearnedLimits;
+}
 
 interface UsableAgent {
   readonly agent: AgentDefinition;

@@ -30,7 +30,7 @@ import type { Database } from '../store/database/database.ts';
 import { observeDatabase } from '../store/database/observe-database.ts';
 import { createListeners } from '../store/database/listen.ts';
 import type { Listeners } from '../store/database/listen.ts';
-import { listServedModels } from '../store/providers/model-facts.ts';
+import { listServedModels, readLearnedLimits } from '../store/providers/model-facts.ts';
 import { codecsOf, connectClient, connectWorker } from '../temporal/connect.ts';
 import type { TemporalAddress } from '../temporal/profile.ts';
 import { isWorkflowOpen, newestRunOf } from '../temporal/newest-run.ts';
@@ -237,14 +237,14 @@ function makeActivities(
     providers: configuration.providers.map(({ name }) => name),
     modelClient: createModelClients(configuration.providers),
     modelPermits: createModelPermits({ database, providers: configuration.providers }),
-    learnedWindows: {
-      serverOf: (provider) => serverOf(configuration, provider),
-      forgetAfterDays: configuration.forgetWindowsAfterDays,
-    },
-    snapshotFor: createSnapshotSource(configuration, tools, async (model) => {
+    serverOf: (provider) => serverOf(configuration, provider),
+    snapshotFor: createSnapshotSource(configuration, tools, async (model, conversationId) => {
       const server = serverOf(configuration, parseModelName(model).provider);
-      const [listed] = await listServedModels(database, { model, server });
-      return listed ?? null;
+      const [[listed = null], learned] = await Promise.all([
+        listServedModels(database, { model, server }),
+        readLearnedLimits(database, { model, server, conversationId }, configuration.forgetWindowsAfterDays),
+      ]);
+      return { server, listed, learned };
     }),
     embedder: embedderOf(configuration),
     reducers: setup.reducers,

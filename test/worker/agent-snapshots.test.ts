@@ -13,7 +13,7 @@ const PROVIDER = 'providers: { local: { protocol: chat, baseUrl: http://127.0.0.
 test('a snapshot names the models whose window nobody knows, and a person is told how to set it', async () => {
   const tools = createToolRegistry(createBuiltInTools({ environment: {}, secrets: [] }));
   const unknown = createSnapshotSource(await load(`${AGENT}\n${PROVIDER}`), tools);
-  const { assumedWindows = [], modelLimits } = await unknown('default', SETTINGS);
+  const { assumedWindows = [], modelLimits } = await unknown('default', SETTINGS, 'a conversation');
   expect(assumedWindows).toEqual([
     { model: 'local/new', window: modelLimits.window },
     { model: 'local/other', window: modelLimits.window },
@@ -24,5 +24,5 @@ test('a snapshot names the models whose window nobody knows, and a person is tol
   });
   const models = 'models: { local/new: { window: 32000 }, local/other: { window: 16000 } }';
   const known = createSnapshotSource(await load(`${AGENT}\n${PROVIDER}\n${models}`), tools);
-  expect(await known('default', SETTINGS)).not.toHaveProperty('assumedWindows');
+  expect(await known('default', SETTINGS, 'a conversation')).not.toHaveProperty('assumedWindows');
 });

@@ -126,7 +126,7 @@ export async function learnMediaLimits(
 }
 
 async function storeLearned(
-  { database, learnedWindows }: ActivityDependencies,
+  { database, serverOf }: ActivityDependencies,
   { input, snapshot, modelLimits }: ModelTry,
   learned: Partial<LearnedLimits>,
 ): Promise<void> {
@@ -134,7 +134,7 @@ async function storeLearned(
     ...NOTHING_LEARNED,
     ...learned,
     model: snapshot.model,
-    server: learnedWindows.serverOf(parseModelName(snapshot.model).provider),
+    server: serverOf(parseModelName(snapshot.model).provider),
     limits: withLearnedLimits(modelLimits, learned),
   });
 }

@@ -24,16 +24,16 @@ export interface ActivityDependencies {
   readonly modelClient: (provider: string) => ModelClient;
   /** Permits, acquired before every model call. */
   readonly modelPermits: ModelPermits;
-  readonly learnedWindows: {
-    /** Base address of a provider's server, without credentials. */
-    readonly serverOf: (provider: string) => string;
-    /** Days for which Holdfast believes a window that an error named. */
-    readonly forgetAfterDays: number;
-  };
+  /** Base address of a provider's server, without credentials. */
+  readonly serverOf: (provider: string) => string;
   /** Search by meaning beside search by words; `null`: words alone. */
   readonly embedder: TextEmbedder | null;
   /** Freezes an agent's configuration for a turn. @throws ConfigurationError for an unknown agent, model or preset. */
-  readonly snapshotFor: (agent: string, settings: ConversationSettings) => Promise<AgentSnapshot>;
+  readonly snapshotFor: (
+    agent: string,
+    settings: ConversationSettings,
+    conversationId: string,
+  ) => Promise<AgentSnapshot>;
   /** All reducers, built-in ones included. */
   readonly reducers: Reducers;
   /** Hooks in the order in which they run. */

@@ -1,11 +1,8 @@
 import { textOf } from '../../context/log/content.ts';
 import { fixedMeasurements } from '../../context/view/system-text.ts';
 import { LINES } from '../../context/log/frames.ts';
-import type { ModelLimits, WindowBreakdown } from '../../context/plan/plan.ts';
-import { withLearnedLimits } from '../../models/errors/learned-window.ts';
-import { parseModelName } from '../../models/catalogue/model-name.ts';
+import type { WindowBreakdown } from '../../context/plan/plan.ts';
 import { newId } from '../../store/database/ids.ts';
-import { readLearnedLimits } from '../../store/providers/model-facts.ts';
 import { isStopWaiting, readWaiting } from '../../store/messages/waiting.ts';
 import type {
   BeginTurnInput,
@@ -17,7 +14,7 @@ import type {
   EndTurnResult,
   StopLook,
 } from '../../turn/activity-values.ts';
-import type { AgentSnapshot, FallbackModel } from '../../turn/agent-snapshot.ts';
+import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import { DEFAULT_LOOP_LIMITS } from '../../turn/progress.ts';
 import type { LoopLimits } from '../../turn/progress.ts';
 import { isTimed } from '../../turn/spending.ts';
@@ -59,9 +56,8 @@ export async function beginTurn(
       memoriesFor: (sql, messages, snapshot) =>
         relevantMemories(sql, { conversationId, snapshot, goal: messages.map(textOf).join('\n') }),
       snapshotFor: async (agent, settings) => {
-        const configured = await dependencies.snapshotFor(agent, settings);
-        await requireAgent(dependencies, conversationId, { agent, settings, configured });
-        const snapshot = await withLearnedWindows(dependencies, conversationId, configured);
+        const snapshot = await dependencies.snapshotFor(agent, settings, conversationId);
+        await requireAgent(dependencies, conversationId, { agent, settings, snapshot });
         const rules = snapshot.rules.length === 0 ? null : newText(snapshot.rules.join('\n'));
         return { snapshot, fixed: fixedMeasurements(snapshot), rules };
       },
@@ -88,10 +84,10 @@ async function requireAgent(
   asked: {
     readonly agent: string;
     readonly settings: ConversationSettings;
-    readonly configured: AgentSnapshot;
+    readonly snapshot: AgentSnapshot;
   },
 ): Promise<void> {
-  const { refusal } = asked.configured;
+  const { refusal } = asked.snapshot;
   if (refusal?.outcome !== 'interrupted') return;
   const { isAny, isStopped } = await readWaiting(database, conversationId);
   if (!isAny || isStopped) return;
@@ -131,39 +127,6 @@ function settingsOf({
 function loopLimitsOf({ limits }: AgentSnapshot): LoopLimits {
   const { repeatedCalls, compactionsWithoutProgress, continuations } = { ...DEFAULT_LOOP_LIMITS, ...limits };
   return { repeatedCalls, compactionsWithoutProgress, continuations };
-}
-
-/** Limits that servers named in errors win over the known limits of their models. */
-async function withLearnedWindows(
-  { database, learnedWindows }: ActivityDependencies,
-  conversationId: string,
-  snapshot: AgentSnapshot,
-): Promise<AgentSnapshot> {
-  // The name of a model that cannot be run may lack even a provider.
-  if (snapshot.refusal !== undefined) return snapshot;
-  /** Models whose window their server has named. */
-  const named = new Set<string>();
-  const limitsOf = async (model: string, limits: ModelLimits): Promise<ModelLimits> => {
-    const server = learnedWindows.serverOf(parseModelName(model).provider);
-    const of = { model, server, conversationId };
-    const learned = await readLearnedLimits(database, of, learnedWindows.forgetAfterDays);
-    if (learned.tokens !== null) named.add(model);
-    return { ...withLearnedLimits(limits, learned), server };
-  };
-  const withLearned = async <Of extends FallbackModel>(one: Of): Promise<Of> => ({
-    ...one,
-    modelLimits: await limitsOf(one.model, one.modelLimits),
-    summarizer: { ...one.summarizer, limits: await limitsOf(one.summarizer.model, one.summarizer.limits) },
-  });
-  const { fallbacks, assumedWindows, ...own } = snapshot;
-  const learned = await withLearned(own);
-  const learnedFallbacks = await Promise.all((fallbacks ?? []).map(withLearned));
-  const assumed = (assumedWindows ?? []).filter(({ model }) => !named.has(model));
-  return {
-    ...learned,
-    ...(fallbacks !== undefined && { fallbacks: learnedFallbacks }),
-    ...(assumed.length > 0 && { assumedWindows: assumed }),
-  };
 }
 
 /** Continues a turn in a new run: the turn's row names the run that works on it. Reads what rang for the last run. */

@@ -39,7 +39,7 @@ export function activityDependencies(
       providers: providerLimits === undefined ? [] : [{ ...provider, limits: providerLimits }],
     }),
     embedder: null,
-    learnedWindows: { serverOf: (provider) => provider, forgetAfterDays: 30 },
+    serverOf: (provider) => provider,
     snapshotFor: () => Promise.resolve(SNAPSHOT),
     reducers: BUILT_IN_REGISTRY,
     beforeCompaction: [],

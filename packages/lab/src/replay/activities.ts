@@ -29,7 +29,7 @@ export function dependenciesFor(
     providers: [parseModelName(summarizer.model).provider],
     modelClient: () => summarizer.client,
     modelPermits: createModelPermits({ database, providers: [] }),
-    learnedWindows: { serverOf: () => '', forgetAfterDays: 0 },
+    serverOf: () => '',
     embedder: null,
     snapshotFor: () => Promise.resolve(snapshot()),
     reducers: BUILT_IN_REGISTRY,
