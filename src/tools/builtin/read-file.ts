@@ -1,10 +1,10 @@
-import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import { counted } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { READ_FILE } from '../runtime/names.ts';
 import { pageLines, type LinePage } from '../files/page-lines.ts';
+import { isBinary } from '../files/read-lines.ts';
 import { locate, openFile, requireExisting } from '../files/workspace.ts';
 
 /** Lines of one page when the model does not say; the result limit usually ends a page earlier. */
@@ -12,9 +12,6 @@ const PAGE_LINES = 2_000;
 
 /** Bytes up to which lines are counted for "of n"; more would take longer than the answer is worth. */
 const COUNTED_BYTES = 64 * 1_024 * 1_024;
-
-/** Bytes in which a NUL tells a binary file from a text, as git does it. */
-const PROBED_BYTES = 8_000;
 
 /** Characters kept free for the last line. */
 const FOOTER_CHARACTERS = 200;
@@ -41,7 +38,10 @@ export const readFile = defineTool({
     const { display, ...place } = requireExisting(await locate(context, path));
     const file = await openFile({ display, ...place });
     try {
-      await refuseBinary(file, display);
+      if (await isBinary(file)) {
+        const { size } = await file.stat();
+        throw new ToolError('not_text', `${display} is a binary file of ${size} bytes; read_file shows text only.`);
+      }
       const characters = resultLimit - FOOTER_CHARACTERS;
       const page = await pageLines(file, {
         offset,
@@ -70,12 +70,4 @@ function footer(page: LinePage, offset: number, column: number): string {
   }
   const next = page.lastLine < page.lineCount ? `read on with offset ${page.lastLine + 1}` : 'end of file';
   return `[lines ${offset}–${page.lastLine} of ${total}; ${next}]`;
-}
-
-async function refuseBinary(file: FileHandle, display: string): Promise<void> {
-  const probe = Buffer.alloc(PROBED_BYTES);
-  const { bytesRead } = await file.read(probe, 0, PROBED_BYTES, 0);
-  if (!probe.subarray(0, bytesRead).includes(0)) return;
-  const { size } = await file.stat();
-  throw new ToolError('not_text', `${display} is a binary file of ${size} bytes; read_file shows text only.`);
 }

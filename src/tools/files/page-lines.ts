@@ -1,8 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
+import { readLines } from './read-lines.ts';
 import { wholeCharacters } from './text.ts';
-
-const CHUNK_BYTES = 64 * 1_024;
-const NEWLINE = 10;
 
 export interface LinePageRequest {
   /** First line, from 1. */
@@ -29,61 +27,42 @@ export interface LinePage {
   readonly nextColumn: number | null;
 }
 
-/**
- * Reads one page of lines from a file of any size with flat memory: bytes outside the page are only searched for
- * line ends. A line longer than the page is shown in parts, by column.
- */
+/** Reads one page of lines from a file of any size. A line longer than the page is shown in parts, by column. */
 export async function pageLines(file: FileHandle, request: LinePageRequest): Promise<LinePage> {
   const page = createPage(request);
-  const chunk = Buffer.alloc(CHUNK_BYTES);
-  let line = 1;
-  let position = 0;
-  let openLine = false;
-  for (;;) {
-    request.signal.throwIfAborted();
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
-    if (bytesRead === 0) break;
-    position += bytesRead;
-    for (let from = 0; from < bytesRead;) {
-      const end = chunk.subarray(0, bytesRead).indexOf(NEWLINE, from);
-      const until = end === -1 ? bytesRead : end;
-      if (page.wants(line)) page.add(chunk.subarray(from, until));
-      openLine = end === -1;
-      from = until + 1;
-      if (end === -1) continue;
-      if (page.wants(line)) page.endLine(line);
-      line += 1;
+  let lineCount = 0;
+  // Of the last line, which has no end yet.
+  let openLength = 0;
+  for await (const { line, texts, position } of readLines(file, request.signal)) {
+    lineCount = line + texts.length - 1;
+    openLength = (texts.length === 1 ? openLength : 0) + (texts.at(-1)?.length ?? 0);
+    for (let index = Math.max(0, request.offset - line); index < texts.length && !page.isFull(); index += 1) {
+      page.add(texts[index] ?? '');
+      if (index < texts.length - 1) page.endLine(line + index);
     }
-    if (page.isFull() && position >= request.countedBytes) {
-      return { ...page.result(), lineCount: line, counted: false };
-    }
+    if (page.isFull() && position >= request.countedBytes) return { ...page.result(), lineCount, counted: false };
   }
-  if (openLine && page.wants(line)) page.endLine(line);
-  return { ...page.result(), lineCount: openLine ? line : line - 1, counted: true };
+  if (openLength === 0) return { ...page.result(), lineCount: lineCount - 1, counted: true };
+  if (lineCount >= request.offset && !page.isFull()) page.endLine(lineCount);
+  return { ...page.result(), lineCount, counted: true };
 }
 
-function createPage(request: LinePageRequest) {
-  const { offset, lines: lineLimit, characters, column } = request;
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+function createPage({ offset, lines: lineLimit, characters, column }: LinePageRequest) {
   const lines: string[] = [];
   let used = 0;
   let full = false;
   let nextColumn: number | null = null;
   let current = '';
-  let currentLength = 0;
-
-  function take(text: string): void {
-    // Of a line of any length no more than a page is held.
-    const skip = lines.length === 0 ? Math.max(0, column - 1 - currentLength) : 0;
-    currentLength += text.length;
-    current += text.slice(skip, skip + characters + 2 - current.length);
-  }
+  let toSkip = column - 1;
 
   return {
-    wants: (line: number) => line >= offset && !full,
-    add: (bytes: Uint8Array) => take(decoder.decode(bytes, { stream: true })),
+    isFull: () => full,
+    /** Of a line of any length no more than a page is held. */
+    add(text: string) {
+      current += text.slice(toSkip, toSkip + characters + 2 - current.length);
+      toSkip = Math.max(0, toSkip - text.length);
+    },
     endLine(line: number) {
-      take(decoder.decode());
       const shown = `${line}\t${current.replace(/\r$/, '')}`;
       const room = characters - used;
       if (shown.length + 1 <= room) {
@@ -99,9 +78,8 @@ function createPage(request: LinePageRequest) {
         }
       }
       current = '';
-      currentLength = 0;
+      toSkip = 0;
     },
-    isFull: () => full,
     result: () => ({ text: lines.join('\n'), lastLine: offset + lines.length - 1, nextColumn }),
   };
 }

@@ -1,12 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { RE2JS } from 're2js';
 import { ToolError } from '../errors.ts';
-
-/** Searched in one go: other turns of the worker wait for it. */
-const CHUNK_BYTES = 64 * 1_024;
-
-/** Bytes in which a NUL tells a binary file from a text, as git does it. */
-const PROBED_BYTES = 8_000;
+import { isBinary, readLines } from './read-lines.ts';
 
 /** Characters after which a line without end is searched in parts. */
 const LONGEST_LINE = 64 * 1_024;
@@ -20,7 +15,7 @@ export interface FoundLine {
 }
 
 /**
- * Searches a file of any size with flat memory.
+ * Searches a file of any size. Each line is found once.
  * @throws ToolError `not_text` for a binary file.
  */
 export async function searchFile(
@@ -29,48 +24,30 @@ export async function searchFile(
   limit: number,
   signal: AbortSignal,
 ): Promise<readonly FoundLine[]> {
-  const decoder = new TextDecoder();
-  const chunk = Buffer.alloc(CHUNK_BYTES);
+  if (await isBinary(file)) throw new ToolError('not_text', 'The file is binary.');
   const found: FoundLine[] = [];
-  let line = 1;
   let rest = '';
 
-  function search(text: string): void {
-    for (const match of matchLines(pattern, text, limit - found.length)) {
-      const at = line + match.line;
-      // Another part of a long line that was found already.
-      if (found.at(-1)?.line !== at) found.push({ ...match, line: at });
-    }
+  function search(line: number): void {
+    const text = rest.replace(line === 1 ? /^\ufeff|\r$/g : /\r$/, '');
+    rest = '';
+    // Another part of a long line that was found already.
+    if (found.at(-1)?.line === line || !pattern.test(text)) return;
+    const matcher = pattern.matcher(text);
+    found.push({ line, text, column: matcher.find() ? matcher.start() : 0 });
   }
 
-  for (let position = 0; found.length < limit;) {
-    signal.throwIfAborted();
-    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
-    const bytes = chunk.subarray(0, bytesRead);
-    if (position === 0 && bytes.subarray(0, PROBED_BYTES).includes(0)) {
-      throw new ToolError('not_text', 'The file is binary.');
+  let last = 1;
+  for await (const { line, texts } of readLines(file, signal)) {
+    for (const [index, text] of texts.entries()) {
+      last = line + index;
+      rest += text;
+      if (index < texts.length - 1 || rest.length > LONGEST_LINE) search(last);
+      if (found.length >= limit) return found;
     }
-    if (bytesRead === 0) {
-      rest += decoder.decode();
-      if (rest !== '') search(rest);
-      break;
-    }
-    position += bytesRead;
-    rest += decoder.decode(bytes, { stream: true });
-    const complete = rest.length > LONGEST_LINE ? rest.length : rest.lastIndexOf('\n');
-    if (complete === -1) continue;
-    const whole = rest.slice(0, complete);
-    search(whole);
-    line += countNewlines(whole) + (rest[complete] === '\n' ? 1 : 0);
-    rest = rest.slice(complete + (rest[complete] === '\n' ? 1 : 0));
   }
+  if (rest !== '') search(last);
   return found;
-}
-
-function countNewlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }
 
 /**
@@ -103,23 +80,4 @@ export function compilePattern(pattern: string, ignoreCase: boolean): RE2JS {
     'input_refused',
     'The pattern is too large: search for a shorter one, with smaller counts in braces.',
   );
-}
-
-/** Lines of a text that match, each once. Numbered from 0 within the text. */
-function matchLines(expression: RE2JS, text: string, limit: number): FoundLine[] {
-  const matches: FoundLine[] = [];
-  let line = 0;
-  for (let start = 0; start <= text.length && matches.length < limit; line += 1) {
-    const newline = text.indexOf('\n', start);
-    const end = newline === -1 ? text.length : newline;
-    const content = text.slice(start, text[end - 1] === '\r' ? Math.max(start, end - 1) : end);
-    if (expression.test(content)) matches.push({ line, column: columnOf(expression, content), text: content });
-    start = end + 1;
-  }
-  return matches;
-}
-
-function columnOf(expression: RE2JS, content: string): number {
-  const matcher = expression.matcher(content);
-  return matcher.find() ? matcher.start() : 0;
 }

@@ -121,7 +121,7 @@ async function startClient(server: McpServer, onEnd: () => void): Promise<Link> 
     return { client, ended: ended.signal };
   } catch (error) {
     await client.close();
-    throw unavailable(server.name, error, logTail());
+    throw failure('mcp_unavailable', server.name, error, logTail());
   }
 }
 
@@ -132,49 +132,36 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal
 
 const CONNECTION_CLOSED: number = ErrorCode.ConnectionClosed;
 
-/** The server did not get the request. @param log the end of what it wrote to its standard error */
-export function unavailable(server: string, error: unknown, log = ''): ToolError {
+const WORDS = {
+  mcp_unavailable: (server: string, reason: string) =>
+    `The MCP server ${server} could not be reached, so the call did not run: ${reason}.`,
+  mcp_refused: (server: string, reason: string) => `The MCP server ${server} refused the call: ${reason}`,
+  mcp_result_invalid: (server: string, reason: string) =>
+    `The MCP server ${server} ran the call, and its result cannot be read: ${reason}. At most 10 MiB are read.`,
+  outcome_unknown: (server: string, reason: string) =>
+    `The MCP server ${server} was lost during the call (${reason}): it may have taken effect or not. Check before you make it again.`,
+} as const;
+
+/** @param log the end of what the server wrote to its standard error */
+function failure(code: keyof typeof WORDS, server: string, cause: unknown, log = ''): ToolError {
   const said = log === '' ? '' : ` It wrote: ${log}`;
-  return new ToolError(
-    'mcp_unavailable',
-    `The MCP server ${server} could not be reached, so the call did not run: ${reasonOf(error)}.${said}`,
-    { cause: error },
-  );
+  return new ToolError(code, `${WORDS[code](server, reasonOf(cause))}${said}`, { cause });
 }
 
 /** @param ended the server's: why the connection is gone, when it is */
 export function callFailure(server: string, error: unknown, ended: AbortSignal): ToolError {
   if (error instanceof ToolError && error.code !== 'mcp_result_invalid') return error;
-  if (ended.aborted) return unknownOutcome(server, ended.reason);
-  if (isTooLarge(error)) return invalidResult(server, 'it is larger than 10 MiB. Ask for less');
-  if (error instanceof z.core.$ZodError || error instanceof SyntaxError) return invalidResult(server, reasonOf(error));
-  if (error instanceof McpError && error.code === CONNECTION_CLOSED) return unknownOutcome(server, error);
-  if (error instanceof McpError) return refused(server, error);
+  if (ended.aborted) return failure('outcome_unknown', server, ended.reason);
+  return failure(codeOf(error), server, error);
+}
+
+function codeOf(error: unknown): keyof typeof WORDS {
+  if (isTooLarge(error) || error instanceof z.core.$ZodError || error instanceof SyntaxError)
+    return 'mcp_result_invalid';
+  if (error instanceof McpError) return error.code === CONNECTION_CLOSED ? 'outcome_unknown' : 'mcp_refused';
   const status = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (typeof status === 'number' && status >= 400 && status < 500) return refused(server, error);
-  if (isUnsent(error) || isPrivate(error)) return unavailable(server, error);
-  return unknownOutcome(server, error);
-}
-
-function refused(server: string, error: unknown): ToolError {
-  return new ToolError('mcp_refused', `The MCP server ${server} refused the call: ${reasonOf(error)}`, {
-    cause: error,
-  });
-}
-
-function unknownOutcome(server: string, error: unknown): ToolError {
-  return new ToolError(
-    'outcome_unknown',
-    `The MCP server ${server} was lost during the call (${reasonOf(error)}): it may have taken effect or not. Check before you make it again.`,
-    { cause: error },
-  );
-}
-
-function invalidResult(server: string, reason: string): ToolError {
-  return new ToolError(
-    'mcp_result_invalid',
-    `The MCP server ${server} ran the call, and its result cannot be read: ${reason}.`,
-  );
+  if (typeof status === 'number' && status >= 400 && status < 500) return 'mcp_refused';
+  return isUnsent(error) || isPrivate(error) ? 'mcp_unavailable' : 'outcome_unknown';
 }
 
 function reasonOf(error: unknown): string {

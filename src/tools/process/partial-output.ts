@@ -31,31 +31,17 @@ export interface PartialOutputWatch {
 /** Hands on what a call has written, once a second while there is something new. */
 export function watchPartialOutput(sink: CollectingSink, keep: KeepPartialOutput): PartialOutputWatch {
   let keptBytes = 0;
-  let keeping: Promise<void> | null = null;
-
-  async function look(): Promise<void> {
-    const { bytes } = sink;
-    if (bytes === keptBytes) return;
-    keptBytes = bytes;
-    await keep({ text: shorten(sink.written()), bytes });
-  }
-
-  function lookOnce(): Promise<void> {
-    keeping ??= look().finally(() => {
-      keeping = null;
-    });
-    return keeping;
-  }
-
-  const timer = setInterval(() => void lookOnce(), INTERVAL_MILLISECONDS);
+  let keeping = Promise.resolve();
+  const look = (): Promise<void> =>
+    (keeping = keeping.then(async () => {
+      const { bytes } = sink;
+      if (bytes === keptBytes) return;
+      keptBytes = bytes;
+      await keep({ text: shorten(sink.written()), bytes });
+    }));
+  const timer = setInterval(() => void look(), INTERVAL_MILLISECONDS);
   return {
-    async flush() {
-      const rest = (async (): Promise<void> => {
-        await keeping;
-        await lookOnce();
-      })();
-      await Promise.race([rest, delay(FLUSH_MILLISECONDS, undefined, { ref: false })]);
-    },
+    flush: () => Promise.race([look(), delay(FLUSH_MILLISECONDS, undefined, { ref: false })]),
     end: () => clearInterval(timer),
   };
 }
