@@ -18,7 +18,7 @@ export function reportLines(result: SoakResult, wanted: number): string[] {
   );
   return [
     `${plural(result.kills, 'kill')} by seed ${result.seed}: ${countsText(result.killsByKind)}`,
-    `  open activities hit  ${countsText(result.hitActivities)}`,
+    `  open work hit        ${countsText(result.hitActivities)}`,
     `  outcomes             ${countsText(result.outcomes)} in ${plural(result.conversations, 'conversation')}`,
     '  takeover',
     ...takeovers,

@@ -30,7 +30,7 @@ export interface SoakResult extends SoakFindings {
   readonly seed: number;
   readonly kills: number;
   readonly killsByKind: Counts;
-  /** Activities that were open where it struck, by type. */
+  /** Activities and workflow tasks that were open where it struck, by type. */
   readonly hitActivities: Counts;
   /** Milliseconds, by kind of strike: they measure the machine as well, so nothing is judged by them. */
   readonly takeovers: Readonly<Record<string, TakeoverTimes>>;

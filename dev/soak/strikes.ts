@@ -55,7 +55,7 @@ export interface Strike {
   readonly kind: StrikeKind;
   /** When it took away what it hit. Milliseconds since 1970. */
   readonly at: number;
-  /** Activities that were open where it struck. */
+  /** Activities and workflow tasks that were open where it struck. */
   readonly hit: readonly OpenActivity[];
   /** From its first act until what it struck was gone for good or back. */
   readonly lasted: Promise<Interval>;
