@@ -9,6 +9,7 @@ import {
 } from '../../src/store/providers/permits.ts';
 import type { PermitRequest, ProviderCapacity } from '../../src/store/providers/permits.ts';
 import { endPause, listPauses, pauseProvider, readPause } from '../../src/store/providers/provider-pauses.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { useTestStore } from './support/store-builders.ts';
 
 const { sql } = useTestStore();
@@ -79,6 +80,32 @@ test('no more calls run at once than the limit, and a call that asks no more is 
   expect(await ask(third)).toBe('granted');
   expect(await ask(absent)).toBe('queued');
 });
+
+test.each([
+  ['calls', ONE],
+  ['tokens', { concurrentCalls: null, tokensPerMinute: 15 }],
+])(
+  'a call that counts while another one gets a permit counts again: no more run than the limit of %s',
+  async (_, capacity) => {
+    const { providerKey, call, ask } = providerWith(capacity);
+    const [other, mine] = [newId(), call()];
+    let asking: Promise<string> | undefined;
+    await sql.begin(async (open) => {
+      await open`
+      insert into provider_calls (id, provider_key, conversation_id, call_key, tokens, granted_at, lease_until, grant_number)
+      values (${other}, ${providerKey}, ${other}, ${other}, 10, now(), now() + interval '30 seconds', 1)`;
+      asking = ask(mine);
+      const meets = waitUntil('it meets the other one', async () => {
+        const rows = await sql`
+        select from pg_stat_activity
+        where wait_event_type = 'Lock' and query like '%grant_number%' and datname = current_database()`;
+        return rows.length > 0;
+      });
+      await Promise.race([meets, asking]);
+    });
+    expect(await asking).toBe('queued');
+  },
+);
 
 test('tokens per minute hold calls back, also smaller ones behind; a call above the limit goes alone', async () => {
   const { providerKey, call, ask } = providerWith({ concurrentCalls: null, tokensPerMinute: 100 });

@@ -32,15 +32,14 @@ import { waitFailure, requireProvider } from './failures.ts';
 /** A queued call asks again after so long for each call before it. */
 const PLACE_MILLISECONDS = 50;
 /**
- * Calls that ask from here, where a permit that becomes free is taken at once. Temporal would call them too late. Few, because calls of
- * one provider ask one at a time: the others of the worker would wait for a connection.
+ * Calls that ask from here, where a permit that becomes free is taken at once. Temporal would call them too late. Few, because each holds
+ * a slot of the worker.
  */
 const NEAR_PLACES = 8;
-const SHORTEST_NEAR_MILLISECONDS = 100;
+const SHORTEST_WAIT_MILLISECONDS = 100;
 /** Longest wait in the activity, where it holds a slot of the worker. */
 const NEAR_MILLISECONDS = 1_000;
-/** A retry by Temporal reads the call again, so it comes not too often, and often enough to keep the call's place. */
-const SHORTEST_RETRY_MILLISECONDS = 500;
+/** Often enough to keep the call's place. */
 const LONGEST_RETRY_MILLISECONDS = 1_500;
 /** The wait that is shown for a queued call. The true one is unknown, so the turn shows it again afterwards. */
 const TOLD_MILLISECONDS = 30_000;
@@ -137,13 +136,13 @@ async function claimSoon(
     const answer = await claimPermit(database, request, capacity);
     if (answer.kind !== 'queued') return answer;
     if (answer.place > NEAR_PLACES || performance.now() > end) return answer;
-    const wait = Math.max(answer.place * PLACE_MILLISECONDS, SHORTEST_NEAR_MILLISECONDS);
+    const wait = Math.max(answer.place * PLACE_MILLISECONDS, SHORTEST_WAIT_MILLISECONDS);
     await delay(wait, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
 function waitInQueue(place: number, capacity: ProviderCapacity) {
-  const retry = Math.min(Math.max(place * PLACE_MILLISECONDS, SHORTEST_RETRY_MILLISECONDS), LONGEST_RETRY_MILLISECONDS);
+  const retry = Math.min(Math.max(place * PLACE_MILLISECONDS, SHORTEST_WAIT_MILLISECONDS), LONGEST_RETRY_MILLISECONDS);
   const retryMilliseconds = Math.round(retry * (1 + Math.random() / 3));
   return { kind: 'wait', reason: limitOf(capacity), delayMilliseconds: TOLD_MILLISECONDS, retryMilliseconds } as const;
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import postgres from 'postgres';
 import { attemptColumn, isReplaced, isUpTo, replacedAttempt } from '../attempts/activity-attempts.ts';
 import type { ActivityAttempt } from '../attempts/activity-attempts.ts';
 import type { Database, Fragment, Transaction } from '../database/database.ts';
 import { newId } from '../database/ids.ts';
 import { readPause } from './provider-pauses.ts';
-import { transaction } from '../database/transaction.ts';
 
 /** Seconds after which the permit of a worker that renews nothing is free. */
 export const LEASE_SECONDS = 30;
@@ -60,39 +60,38 @@ export async function claimPermit(
   request: PermitRequest,
   capacity: ProviderCapacity,
 ): Promise<PermitAnswer> {
-  return transaction(sql, async (open): Promise<PermitAnswer> => {
-    await lockProvider(open, request.providerKey);
-    await enqueue(open, request);
-    const milliseconds = await readPause(open, request.providerKey);
-    if (milliseconds > 0) return { kind: 'paused', milliseconds };
-    return claim(open, request, capacity);
-  });
+  await enqueue(sql, request);
+  const milliseconds = await readPause(sql, request.providerKey);
+  if (milliseconds > 0) return { kind: 'paused', milliseconds };
+  for (;;) {
+    try {
+      return await claim(sql, request, capacity);
+    } catch (error) {
+      if (!isOtherGrant(error)) throw error;
+    }
+  }
 }
 
-/** Calls of one provider ask one at a time, of whatever tenant: a key has one limit for all who use it. */
-async function lockProvider(sql: Transaction, providerKey: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`provider ${providerKey}`}, 0))`;
+/** Another call was granted a permit since this one counted them. */
+function isOtherGrant(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.constraint_name === 'provider_calls_in_order';
 }
 
 /**
  * A permit of an earlier attempt, whose worker may be dead, is free, and the call keeps its turn in the queue. What that
  * attempt may have sent counts for its minute all the same, under another key.
  */
-async function enqueue(sql: Transaction, request: PermitRequest): Promise<void> {
+async function enqueue(sql: Database, request: PermitRequest): Promise<void> {
   const { providerKey, callKey, by, conversationId, tokens } = request;
-  await sql`
-    delete from provider_calls where provider_key = ${providerKey}
-      and (released_at < holdfast_now() - interval '1 minute' or lease_until < holdfast_now() - interval '1 minute'
-        or seen_at < holdfast_now() - interval '1 hour')`;
-  // As text: a date of JavaScript has no microseconds, by which a turn in the queue may be decided.
-  const [before] = await sql<{ turn: string }[]>`
-    update provider_calls q set call_key = q.call_key || ':' || q.id, released_at = coalesce(q.released_at, holdfast_now())
-    where q.call_key = ${callKey} and q.granted_at is not null and not ${isReplaced(sql, sql`q.asked_by`, by)}
-    returning least(q.requested_at, holdfast_now())::text as turn`;
   const { count } = await sql`
+    with before as (
+      update provider_calls q
+      set call_key = q.call_key || ':' || q.id, released_at = coalesce(q.released_at, holdfast_now())
+      where q.call_key = ${callKey} and q.granted_at is not null and not ${isReplaced(sql, sql`q.asked_by`, by)}
+      returning least(q.requested_at, holdfast_now()) as turn)
     insert into provider_calls as mine (id, provider_key, conversation_id, call_key, asked_by, tokens, requested_at)
     values (${newId()}, ${providerKey}, ${conversationId}, ${callKey}, ${attemptColumn(sql, by)}, ${Math.ceil(tokens)},
-      coalesce(${before?.turn ?? null}::text::timestamptz, holdfast_now()))
+      coalesce((select turn from before), holdfast_now()))
     on conflict (call_key) do update set provider_key = excluded.provider_key, seen_at = holdfast_now(),
       asked_by = excluded.asked_by, tokens = excluded.tokens
     where not ${isReplaced(sql, sql`mine.asked_by`, by)}`;
@@ -100,7 +99,7 @@ async function enqueue(sql: Transaction, request: PermitRequest): Promise<void> 
 }
 
 /** Whether a permit counts; a lease of a clock that jumped back since does not. */
-function isUnderWay(sql: Transaction): Fragment {
+function isUnderWay(sql: Database): Fragment {
   return sql`released_at is null and lease_until > holdfast_now()
     and lease_until < holdfast_now() + make_interval(secs => ${2 * LEASE_SECONDS})`;
 }
@@ -109,20 +108,25 @@ function isUnderWay(sql: Transaction): Fragment {
  * The n-th call of a conversation, those under way counted, stands beside the n-th of every other; of them the conversation
  * goes first whose last permit is longest ago. A call that is larger than a whole minute goes alone, or it would wait for
  * ever; smaller ones behind do not pass it.
+ *
+ * No lock orders the calls of a provider. Of two that count the same permits, both take the number after the newest, which is unique.
  */
 async function claim(
-  sql: Transaction,
-  { providerKey, callKey, leaseSeconds = LEASE_SECONDS }: PermitRequest,
+  sql: Database,
+  { providerKey, callKey, by, leaseSeconds = LEASE_SECONDS }: PermitRequest,
   { concurrentCalls, tokensPerMinute }: ProviderCapacity,
 ): Promise<PermitAnswer> {
   const [row] = await sql<{ place: number; granted: boolean }[]>`
     with served as (
       select conversation_id, max(granted_at) filter (where granted_at <= holdfast_now()) as last,
-        count(*) filter (where ${isUnderWay(sql)}) as running,
+        count(*) filter (where ${isUnderWay(sql)}) as running, max(grant_number) as grant_number,
         coalesce(sum(tokens) filter (
           where granted_at between holdfast_now() - interval '1 minute' and holdfast_now()), 0) as tokens
       from provider_calls where provider_key = ${providerKey} and granted_at is not null group by conversation_id),
-    used as (select coalesce(sum(running), 0) as calls, coalesce(sum(tokens), 0) as tokens from served),
+    used as (
+      select coalesce(sum(running), 0) as calls, coalesce(sum(tokens), 0) as tokens,
+        coalesce(max(grant_number), 0) as grant_number
+      from served),
     present as (
       select q.call_key, q.tokens, q.requested_at, q.id, s.last, coalesce(s.running, 0) + row_number() over (
         partition by q.conversation_id order by q.requested_at, q.id) as round
@@ -133,16 +137,25 @@ async function claim(
       select call_key, row_number() over fair as place, sum(tokens) over fair as tokens from present
       window fair as (order by round, last nulls first, requested_at, id)),
     granted as (
-      update provider_calls c set granted_at = holdfast_now(),
+      update provider_calls c set granted_at = holdfast_now(), grant_number = used.grant_number + 1,
         lease_until = holdfast_now() + make_interval(secs => ${leaseSeconds})
       from queue, used where c.call_key = ${callKey} and queue.call_key = c.call_key
+        and c.asked_by = ${attemptColumn(sql, by)} and c.granted_at is null
         and used.calls + queue.place <= coalesce(${concurrentCalls}, used.calls + queue.place)
         and (used.tokens + queue.tokens <= coalesce(${tokensPerMinute}, used.tokens + queue.tokens)
           or used.tokens = 0 and queue.place = 1)
-      returning c.id)
+      returning c.id),
+    -- With a grant, so that the newest number is always there.
+    forgotten as (
+      delete from provider_calls where id in (
+        select old.id from provider_calls old
+        where old.provider_key = ${providerKey} and exists (select from granted)
+          and (old.released_at < holdfast_now() - interval '1 minute'
+            or old.lease_until < holdfast_now() - interval '1 minute'
+            or old.seen_at < holdfast_now() - interval '1 hour')
+        for update skip locked))
     select place::int, exists (select from granted) as granted from queue where call_key = ${callKey}`;
-  if (row === undefined) throw new TypeError('a call that asks stands in the queue');
-  return row.granted ? { kind: 'granted' } : { kind: 'queued', place: row.place };
+  return row?.granted === true ? { kind: 'granted' } : { kind: 'queued', place: row?.place ?? 1 };
 }
 
 /**
@@ -185,11 +198,5 @@ async function release(sql: Database | Transaction, mine: Fragment): Promise<voi
 
 /** The turn has ended: nothing is kept for what it waited for, and the permits that it had are free. */
 export async function releaseAllPermits(sql: Transaction, conversationId: string): Promise<void> {
-  const keys = await sql<{ key: string }[]>`
-    select distinct provider_key as key from provider_calls
-    where conversation_id = ${conversationId} and released_at is null order by 1`;
-  if (keys.length === 0) return;
-  // In the order of whoever asks for permits: else each might wait for rows of the other.
-  for (const { key } of keys) await lockProvider(sql, key);
   await release(sql, sql`conversation_id = ${conversationId}`);
 }
