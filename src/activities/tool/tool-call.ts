@@ -6,7 +6,7 @@ import type { OpenedToolCall, StoredToolResult, ToolResultToStore } from '../../
 import { newId } from '../../store/database/ids.ts';
 import { writePieces } from '../../store/log/content-pieces.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
-import type { ToolCallOutcome as ToolCallEnd } from '../../tools/runtime/run-tool-call.ts';
+import type { ToolCallOutcome as ToolCallEnd } from '../../tools/runtime/compose-result.ts';
 import type { RunToolInput } from '../../turn/activity-values.ts';
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';

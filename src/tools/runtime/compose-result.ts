@@ -6,27 +6,47 @@ import type { CollectedOutput, CollectingSink } from '../process/output-sink.ts'
 import type { ToolResult } from '../tool.ts';
 import { maskText } from './secret-mask.ts';
 
-interface ResultToCompose {
-  /** What the tool returned; may be anything, since tools are written by users too. */
-  readonly result: ToolResult;
-  readonly sink: CollectingSink;
-  readonly toolName: string;
-  readonly entryId: string;
-  /** Characters. */
-  readonly resultLimit: number;
-  readonly secrets: readonly string[];
-}
+/** How a call ended. Only `aborted` (by the context's signal) says that somebody else decided its end. */
+export type ToolCallEnding =
+  | 'succeeded'
+  | 'tool_failed'
+  /** The tool says that nobody knows whether it acted. */
+  | 'outcome_unknown'
+  | 'unknown_tool'
+  | 'invalid_arguments'
+  | 'invalid_result'
+  | 'timed_out'
+  | 'aborted';
 
-export interface ComposedResult {
-  /** `false`: what the tool returned is no tool result. */
-  readonly valid: boolean;
+/** The result of a call, ready to be stored as an entry. */
+export interface ToolCallOutcome extends ToolResult {
+  readonly ending: ToolCallEnding;
+  /** What the model sees, within the result limit. */
   readonly content: readonly ContentPart[];
   readonly isError: boolean;
-  readonly plan?: string;
-  readonly pin?: string;
-  /** What the result is compared by, when that is not `content`. */
-  readonly comparedBy?: string;
+  /** Present when `content` shows less than the tool produced: what to keep in content pieces. */
   readonly original: CollectedOutput | null;
+  /** Must be called once the original is stored. */
+  dispose(): Promise<void>;
+  /**
+   * Present when the tool did not react to its end: what it returns after all, `null` when it fails. Without what it writes: its output
+   * was closed with the call.
+   */
+  readonly later?: Promise<Omit<ToolCallOutcome, 'later'> | null>;
+}
+
+/** How a call ended, and what its tool returned: anything, since tools are written by users too. */
+export interface ToolCallEnd {
+  readonly ending: ToolCallEnding;
+  readonly result: ToolResult;
+}
+
+/** The call whose result is composed. */
+interface ComposedCall {
+  readonly name: string;
+  readonly entryId: string;
+  readonly context: { readonly resultLimit: number };
+  readonly secrets?: readonly string[];
 }
 
 /** Characters of a picture or file in base64: no provider takes a request as large. */
@@ -72,26 +92,34 @@ const returnedResult = z.object({
  * Makes the stored result of what a tool wrote and returned: both in one text, in this order, clipped to the
  * limit with the way to open the rest; images and files after it.
  */
-export async function composeResult(input: ResultToCompose): Promise<ComposedResult> {
-  const returned = returnedResult.safeParse(input.result);
-  const result = returned.success ? returned.data : invalidResult(input, returned.error);
-  const { content, isError = false, plan, pin } = result;
+export async function composeResult(
+  call: ComposedCall,
+  { ending, result: given }: ToolCallEnd,
+  sink: CollectingSink,
+): Promise<Omit<ToolCallOutcome, 'later'>> {
+  const { secrets = [] } = call;
+  const returned = returnedResult.safeParse(given);
+  const result = returned.success ? returned.data : invalidResult(call, returned.error);
+  const { content, plan, pin } = result;
   const parts: readonly ContentPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const media = parts.filter((part) => part.type !== 'text');
   const text = texts.join('\n');
-  const written = input.sink.digest();
-  const shown = await showText(text, media.length > 0, input);
+  const written = sink.digest();
+  const shown = await showText(text, media.length > 0, call, sink);
+  const isError = result.isError === true || shown.failed;
+  const failed = returned.success ? 'tool_failed' : 'invalid_result';
   // Of a result that is shown in part, the part that is not shown counts too.
   const isComparedByContent = shown.failed || (result.comparedBy === undefined && shown.original === null);
   return {
-    valid: returned.success,
+    ending: ending === 'succeeded' && isError ? failed : ending,
     content: [...(shown.text === '' ? [] : [{ type: 'text' as const, text: shown.text }]), ...media],
-    isError: isError || shown.failed,
-    ...(plan === undefined ? {} : { plan: maskText(plan, input.secrets) }),
-    ...(pin === undefined ? {} : { pin: maskText(pin, input.secrets) }),
+    isError,
+    ...(plan === undefined ? {} : { plan: maskText(plan, secrets) }),
+    ...(pin === undefined ? {} : { pin: maskText(pin, secrets) }),
     ...(isComparedByContent ? {} : { comparedBy: JSON.stringify([written, result.comparedBy ?? text, media]) }),
     original: shown.original,
+    dispose: () => sink.dispose(),
   };
 }
 
@@ -102,18 +130,22 @@ interface ShownText {
   readonly failed: boolean;
 }
 
-async function showText(text: string, hasMedia: boolean, input: ResultToCompose): Promise<ShownText> {
-  const { sink, resultLimit } = input;
+async function showText(
+  text: string,
+  hasMedia: boolean,
+  { entryId, context: { resultLimit }, secrets = [] }: ComposedCall,
+  sink: CollectingSink,
+): Promise<ShownText> {
   if (sink.bytes === 0 && text.length <= resultLimit) {
     await sink.finish();
-    const masked = maskText(text, input.secrets);
+    const masked = maskText(text, secrets);
     // Providers refuse empty text, and a model takes an empty result for a failure of the wire.
     return { text: masked === '' && !hasMedia ? '[no output]' : masked, original: null, failed: false };
   }
   try {
     if (text !== '') await sink.write(sink.bytes === 0 ? text : `\n${text}`);
     const output = await sink.finish();
-    const shown = shownResult({ ...output, limit: resultLimit, entryId: input.entryId });
+    const shown = shownResult({ ...output, limit: resultLimit, entryId });
     const complete = output.totalCharacters <= resultLimit && (await isWhole(output, shown));
     return { text: shown, original: complete ? null : output, failed: false };
   } catch (error) {
@@ -130,29 +162,21 @@ async function isWhole(output: CollectedOutput, shown: string): Promise<boolean>
   return Buffer.concat(pieces).equals(Buffer.from(shown));
 }
 
-function invalidResult(input: ResultToCompose, error: z.ZodError): ToolResult & { readonly content: string } {
+function invalidResult({ name }: ComposedCall, error: z.ZodError): ToolResult & { readonly content: string } {
   const [issue] = error.issues;
   const place = issue === undefined || issue.path.length === 0 ? 'what it returned' : issue.path.map(String).join('.');
   const message =
-    `${input.toolName} ran, but did not return a tool result ({ content: text or a list of text, image and file ` +
+    `${name} ran, but did not return a tool result ({ content: text or a list of text, image and file ` +
     `parts }): ${place}: ${issue?.message ?? 'invalid'}. This is an error in the tool, not in the call.`;
   return { content: message, isError: true };
 }
 
-/** What is known of a result without loading it. */
-interface ResultOutline {
-  /** The first characters, at least `limit` of them or all. */
-  readonly head: string;
-  /** The last characters, at least `limit` of them or all. */
-  readonly tail: string;
-  /** Characters (UTF-16 code units) in all. */
-  readonly totalCharacters: number;
+/** What is known of a result without loading it: `head` and `tail` are at least `limit` characters or all. */
+interface ResultOutline extends Pick<CollectedOutput, 'head' | 'tail' | 'totalCharacters' | 'missingBytes'> {
   /** Characters that may be shown. */
   readonly limit: number;
   /** Entry under which the whole result is stored. */
   readonly entryId: string;
-  /** Bytes beyond the storage limit, which are lost. Default: 0. */
-  readonly missingBytes?: number;
 }
 
 /** Of the characters shown, the part taken from the start; errors and totals stand at the end, so the end gets much too. */
@@ -173,7 +197,7 @@ export function shownResult(outline: ResultOutline): string {
 }
 
 function notice(outline: ResultOutline, from: number, to: number): string {
-  const missing = outline.missingBytes ?? 0;
+  const { missingBytes: missing } = outline;
   const open = `recall_open {"entry_id": "${outline.entryId}", "offset": ${from}}`;
   const lost = missing > 0 ? `; the last ${missing} bytes were too much to store` : '';
   const characters = `characters ${from} to ${to} of ${outline.totalCharacters} are not shown`;

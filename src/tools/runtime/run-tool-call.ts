@@ -1,16 +1,15 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ContentPart } from '../../context/log/content.ts';
 import { composeResult } from './compose-result.ts';
-import type { ComposedResult } from './compose-result.ts';
+import type { ToolCallEnd, ToolCallEnding, ToolCallOutcome } from './compose-result.ts';
 import { DEFAULT_TOOL_TIMEOUT_MILLISECONDS } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
 import { didYouMean } from './nearest-name.ts';
 import { createOutputSink } from '../process/output-sink.ts';
-import type { CollectedOutput, CollectingSink } from '../process/output-sink.ts';
+import type { CollectingSink } from '../process/output-sink.ts';
 import { watchPartialOutput, type KeepPartialOutput } from '../process/partial-output.ts';
 import { parseToolArguments } from './tool-input.ts';
-import type { ToolContext, ToolDefinition, ToolResult } from '../tool.ts';
+import type { ToolContext, ToolDefinition } from '../tool.ts';
 
 /**
  * Milliseconds that an aborted tool gets to end by itself; then its call is over, and what it returns later is a late result. More than the
@@ -38,35 +37,6 @@ export interface ToolCallRequest {
   readonly claim?: () => Promise<void>;
 }
 
-/** How a call ended. Only `aborted` (by the context's signal) says that somebody else decided its end. */
-export type ToolCallEnding =
-  | 'succeeded'
-  | 'tool_failed'
-  /** The tool says that nobody knows whether it acted. */
-  | 'outcome_unknown'
-  | 'unknown_tool'
-  | 'invalid_arguments'
-  | 'invalid_result'
-  | 'timed_out'
-  | 'aborted';
-
-/** The result of a call, ready to be stored as an entry. */
-export interface ToolCallOutcome extends ToolResult {
-  readonly ending: ToolCallEnding;
-  /** What the model sees, within the result limit. */
-  readonly content: readonly ContentPart[];
-  readonly isError: boolean;
-  /** Present when `content` shows less than the tool produced: what to keep in content pieces. */
-  readonly original: CollectedOutput | null;
-  /** Must be called once the original is stored. */
-  dispose(): Promise<void>;
-  /**
-   * Present when the tool did not react to its end: what it returns after all, `null` when it fails. Without what it writes: its output
-   * was closed with the call.
-   */
-  readonly later?: Promise<Omit<ToolCallOutcome, 'later'> | null>;
-}
-
 /**
  * Runs one tool call from the model's text to a result. Never throws for anything that the model or the tool did:
  * unknown tools, malformed or cut-off arguments, a timeout and thrown errors are results that the model can read
@@ -78,7 +48,7 @@ export async function runToolCall(request: ToolCallRequest): Promise<ToolCallOut
   try {
     const end = await endOf(request, sink);
     if (end.ending === 'aborted') await partial.flush();
-    const outcome = await outcomeOf(request, end, sink);
+    const outcome = await composeResult(request, end, sink);
     return end.later === undefined ? outcome : { ...outcome, later: laterOutcome(request, end.later) };
   } catch (error) {
     await sink.dispose();
@@ -90,34 +60,14 @@ export async function runToolCall(request: ToolCallRequest): Promise<ToolCallOut
 
 async function laterOutcome(request: ToolCallRequest, later: Promise<RunEnd>): Promise<ToolCallOutcome | null> {
   const end = await later;
-  return end.ending === 'succeeded' ? outcomeOf(request, end, sinkFor(request)) : null;
+  return end.ending === 'succeeded' ? composeResult(request, end, sinkFor(request)) : null;
 }
 
 function sinkFor({ context, secrets = [] }: ToolCallRequest): CollectingSink {
   return createOutputSink({ previewCharacters: context.resultLimit, secrets });
 }
 
-async function outcomeOf(
-  { name: toolName, entryId, context, secrets = [] }: ToolCallRequest,
-  { ending, result }: RunEnd,
-  sink: CollectingSink,
-): Promise<ToolCallOutcome> {
-  const { resultLimit } = context;
-  const composed = await composeResult({ result, sink, toolName, entryId, resultLimit, secrets });
-  const { valid: _, ...shown } = composed;
-  return { ...shown, ending: endingOf(ending, composed), dispose: () => sink.dispose() };
-}
-
-function endingOf(ending: ToolCallEnding, composed: ComposedResult): ToolCallEnding {
-  if (ending !== 'succeeded') return ending;
-  if (!composed.valid) return 'invalid_result';
-  return composed.isError ? 'tool_failed' : 'succeeded';
-}
-
-/** What running came to, before it is clipped. */
-interface RunEnd {
-  readonly ending: ToolCallEnding;
-  readonly result: ToolResult;
+interface RunEnd extends ToolCallEnd {
   /** What a tool comes to that did not react to its end. */
   readonly later?: Promise<RunEnd>;
 }

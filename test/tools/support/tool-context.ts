@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { z } from 'zod';
 import { textOf } from '../../../src/context/log/content.ts';
-import { runToolCall, type ToolCallOutcome } from '../../../src/tools/runtime/run-tool-call.ts';
+import type { ToolCallOutcome } from '../../../src/tools/runtime/compose-result.ts';
+import { runToolCall } from '../../../src/tools/runtime/run-tool-call.ts';
 import type { ToolContext, ToolDefinition, ToolMemory } from '../../../src/tools/tool.ts';
 
 export const ENTRY_ID = '01890a5d-ac96-774b-bcce-b302099a8057';
