@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { Runtime } from '@temporalio/worker';
-import type { LogLevel, LogMetadata, Logger as TemporalLogger } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import type { LogMetadata } from '@temporalio/worker';
 import { createRuntimeMetrics } from './runtime-metrics.ts';
 
 /**
@@ -9,8 +9,9 @@ import { createRuntimeMetrics } from './runtime-metrics.ts';
  */
 export function installRuntimeLogger(logger: Logger): void {
   const buffer = createRuntimeMetrics();
+  const child = logger.child({ component: 'temporal' });
   Runtime.install({
-    logger: adapt(logger.child({ component: 'temporal' })),
+    logger: new DefaultLogger('TRACE', ({ level, message, meta }) => child[PINO_LEVELS[level]](plain(meta), message)),
     telemetryOptions: {
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(buffer !== null && { metrics: { buffer } }),
@@ -20,27 +21,7 @@ export function installRuntimeLogger(logger: Logger): void {
   });
 }
 
-const PINO_LEVELS: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
-  TRACE: 'trace',
-  DEBUG: 'debug',
-  INFO: 'info',
-  WARN: 'warn',
-  ERROR: 'error',
-};
-
-function adapt(logger: Logger): TemporalLogger {
-  const log = (level: LogLevel, message: string, meta?: LogMetadata): void => {
-    logger[PINO_LEVELS[level]](plain(meta), message);
-  };
-  return {
-    log,
-    trace: (message, meta) => log('TRACE', message, meta),
-    debug: (message, meta) => log('DEBUG', message, meta),
-    info: (message, meta) => log('INFO', message, meta),
-    warn: (message, meta) => log('WARN', message, meta),
-    error: (message, meta) => log('ERROR', message, meta),
-  };
-}
+const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 /** Without symbol keys, and errors without their message, which may quote the conversation. */
 function plain(meta: LogMetadata | undefined): Record<string, unknown> {

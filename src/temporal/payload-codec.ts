@@ -12,7 +12,6 @@ const MESSAGE_LIMIT = 200;
 /**
  * The codecs of a worker as one, which treats every failure as an outage. Decoding throws after two seconds, and Temporal repeats the task.
  * Encoding waits until it works, because the SDK cancels running work whose heartbeat it cannot encode.
- * @param codecs applied from the last to the first, as Temporal does
  * @param onFailure gets what failed and why, at the first try
  */
 export function patientCodec(
@@ -31,15 +30,20 @@ export function patientCodec(
       }
     }
   };
+  const one = asOne(codecs);
+  return {
+    encode: (...given) => repeated('encode', () => one.encode(...given)),
+    decode: (...given) => repeated('decode', () => one.decode(...given)),
+  };
+}
+
+/** Applied from the last to the first, as Temporal does. */
+function asOne(codecs: readonly PayloadCodec[]): PayloadCodec {
   return {
     encode: (payloads, context) =>
-      repeated('encode', () =>
-        codecs.reduceRight(async (done, codec) => codec.encode(await done, context), Promise.resolve(payloads)),
-      ),
+      codecs.reduceRight(async (done, codec) => codec.encode(await done, context), Promise.resolve(payloads)),
     decode: (payloads, context) =>
-      repeated('decode', () =>
-        codecs.reduce(async (done, codec) => codec.decode(await done, context), Promise.resolve(payloads)),
-      ),
+      codecs.reduce(async (done, codec) => codec.decode(await done, context), Promise.resolve(payloads)),
   };
 }
 
@@ -54,11 +58,8 @@ export async function requireWorkingCodec(codecs: readonly PayloadCodec[]): Prom
   const advice = 'Correct the codec, its keys or TEMPORAL_CODEC_ENDPOINT.';
   let decoded: Payload[];
   try {
-    const encoded = await codecs.reduceRight(
-      async (done, codec) => codec.encode(await done),
-      Promise.resolve([payload] as Payload[]),
-    );
-    decoded = await codecs.reduce(async (done, codec) => codec.decode(await done), Promise.resolve(encoded));
+    const one = asOne(codecs);
+    decoded = await one.decode(await one.encode([payload]));
   } catch (error) {
     throw new TemporalError('payload_codec_failed', `The payload codec fails: ${messageOf(error)}`, advice, {
       cause: error,

@@ -6,8 +6,7 @@ import type { Database } from '../store/database/database.ts';
 import { requireCurrentSchema } from '../store/database/migrate.ts';
 import { openDatabase, requireNotifications, WITHOUT_DIRECT_CONNECTION } from '../store/database/pooler.ts';
 import { claimNamespace, requireNamespace } from '../store/database/temporal-namespace.ts';
-import { ensureNamespace } from '../temporal/namespace.ts';
-import { createSearchAttributes } from '../temporal/search-attributes.ts';
+import { createSearchAttributes, ensureNamespace } from '../temporal/namespace.ts';
 
 export interface DatabaseAddress {
   readonly databaseUrl: string;

@@ -1,6 +1,6 @@
 import { Connection } from '@temporalio/client';
 import { expect, test } from 'vitest';
-import { createSearchAttributes, missingSearchAttributes } from '../../src/temporal/search-attributes.ts';
+import { createSearchAttributes, missingSearchAttributes } from '../../src/temporal/namespace.ts';
 
 const KEYWORD = 2;
 

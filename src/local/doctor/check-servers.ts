@@ -13,7 +13,7 @@ import { isPolled } from '../../temporal/is-polled.ts';
 import { DEFAULT_TURN_TASK_QUEUE } from '../../turn/temporal-names.ts';
 import { temporalAt } from '../../temporal/profile.ts';
 import type { TemporalAddress } from '../../temporal/profile.ts';
-import { commandsFor, missingSearchAttributes } from '../../temporal/search-attributes.ts';
+import { commandsFor, missingSearchAttributes } from '../../temporal/namespace.ts';
 import { broken, ok, warning } from './finding.ts';
 import type { Finding } from './finding.ts';
 
