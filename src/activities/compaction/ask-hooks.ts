@@ -60,6 +60,8 @@ type HookedPlan =
   | { readonly cancelled: true }
   | { readonly cancelled: false; readonly plan: CompactionPlan; readonly hook: HookData };
 
+type HookedCall = Pick<CompactContextInput, 'turn' | 'callNumber'>;
+
 interface Pass extends DuePlan {
   readonly check: CountedFit;
   readonly execution: Execution;
@@ -75,12 +77,9 @@ const MOST_ASKINGS = 3;
  * combined. Hooks are not asked about a compaction without a summary. A hook that fails three times is skipped.
  * @throws the signal's reason as soon as it is aborted, whatever a hook does then; the error of a hook that failed once or twice
  */
-async function decideByHooks(
-  dependencies: ActivityDependencies,
-  call: Pick<CompactContextInput, 'turn' | 'callNumber'>,
-  pass: Pass,
-): Promise<HookedPlan> {
+async function decideByHooks(dependencies: ActivityDependencies, call: HookedCall, pass: Pass): Promise<HookedPlan> {
   const { plan, execution } = pass;
+  const { signal } = execution;
   const { beforeCompaction, database } = dependencies;
   if (plan.parts.length === 0) return { cancelled: false, plan, hook: NO_HOOK };
   const { conversationId } = call.turn;
@@ -94,7 +93,7 @@ async function decideByHooks(
   const append: string[] = [];
   let details: JsonValue | undefined;
   for (const hook of beforeCompaction) {
-    const decision = await ask(dependencies, hook, { call, preparation, signal: execution.signal, asking });
+    const decision = await ask(dependencies, call, () => hook(preparation, { signal }), { signal, asking });
     if (decision?.cancel === true) return { cancelled: true };
     prepend.push(...(decision?.contextLines?.prepend ?? []));
     append.push(...(decision?.contextLines?.append ?? []));
@@ -112,21 +111,12 @@ async function decideByHooks(
 
 async function ask(
   dependencies: ActivityDependencies,
-  hook: BeforeCompaction,
-  {
-    call,
-    preparation,
-    signal,
-    asking,
-  }: {
-    readonly call: Pick<CompactContextInput, 'turn' | 'callNumber'>;
-    readonly preparation: CompactionPreparation;
-    readonly signal: AbortSignal;
-    readonly asking: number;
-  },
+  call: HookedCall,
+  hook: () => ReturnType<BeforeCompaction>,
+  { signal, asking }: { readonly signal: AbortSignal; readonly asking: number },
 ): Promise<CompactionDecision | undefined> {
   try {
-    return await untilAborted(Promise.resolve(hook(preparation, { signal })), signal);
+    return await untilAborted(Promise.resolve(hook()), signal);
   } catch (error) {
     signal.throwIfAborted();
     // Only the kind of error, because its message may quote the conversation.
@@ -140,7 +130,7 @@ async function ask(
 
 async function tellSkipped(
   { database }: ActivityDependencies,
-  { turn, callNumber }: Pick<CompactContextInput, 'turn' | 'callNumber'>,
+  { turn, callNumber }: HookedCall,
   code: string,
 ): Promise<void> {
   await recordEvent(database, { turn, kind: 'compaction_hook_skipped', data: { callNumber, code } });

@@ -27,7 +27,7 @@ import { traceAnswer } from '../runtime/show-calls.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
 import { ModelCallError } from '../../models/model-client.ts';
-import type { ErrorVerdict, ModelAnswer } from '../../models/model-client.ts';
+import type { ModelAnswer } from '../../models/model-client.ts';
 import { recordFailedTry } from '../../store/attempts/attempts.ts';
 import type { ModelPermit } from '../runtime/model-permits.ts';
 
@@ -61,19 +61,6 @@ type Reading = Pick<SummaryTask, 'input' | 'source' | 'snapshot' | 'execution'>;
 async function readTask(dependencies: ActivityDependencies, reading: Reading): Promise<SummaryTask> {
   const policy = partPolicy(reading.snapshot.policy, reading.source.row.part);
   return { ...reading, policy, ...(await readOriginalsOf(dependencies, reading)) };
-}
-
-/** Registers a new try; `null` if the part was written meanwhile. */
-async function register(
-  { database }: ActivityDependencies,
-  { input, source, snapshot, execution }: SummaryTask,
-): Promise<Pick<RegisteredAttempt, 'attempt' | 'unreported'> | null> {
-  const registered = await registerPartAttempt(database, input, {
-    by: execution,
-    model: snapshot.summarizer.model,
-    estimatedTokens: source.row.part.inputTokens,
-  });
-  return registered === 'written' ? null : registered;
 }
 
 /**
@@ -138,8 +125,12 @@ async function registerAndAsk(dependencies: ActivityDependencies, reading: Readi
   try {
     const task = await readTask(dependencies, reading);
     const asked = await summaryRequest(dependencies, task);
-    const registered = await register(dependencies, task);
-    if (registered === null) return { kind: 'summarized' };
+    const registered = await registerPartAttempt(dependencies.database, input, {
+      by: execution,
+      model: snapshot.summarizer.model,
+      estimatedTokens: source.row.part.inputTokens,
+    });
+    if (registered === 'written') return { kind: 'summarized' };
     const result = await ask(dependencies, task, { ...registered, request: asked, permit });
     if (result.kind === 'answered') return await storeAnswer(dependencies, task, asked, result);
     return await afterModelFailure(dependencies, task, result.evidence, result.end, result.isFinal);
@@ -248,8 +239,12 @@ async function ask(
     if (verdict.kind !== 'retryable') return unpaid(verdict.kind, true);
     // An error of the provider's own is a failure of the model. An unreachable provider is not.
     if (isErrorOfServer(error)) return unpaid(status === undefined ? verdict.evidence : `status_${status}`, false);
-    // Awaited here: a rejection during the next steps would count as unhandled and end the worker.
-    return await waitAfter(dependencies, task, attempt, verdict);
+    const wait = await recordRefusal(dependencies, { verdict, model: summarizer.model }, (failure, beside) =>
+      throughOutage(dependencies, execution, () =>
+        recordFailedTry(dependencies.database, partCallOf(input), { attempt, failure }, beside),
+      ),
+    );
+    throw await waitForProvider(dependencies, input.turn, wait);
   } finally {
     fence.end();
   }
@@ -262,20 +257,4 @@ async function ask(
 
 function isErrorOfServer({ verdict, status }: ModelCallError): boolean {
   return verdict.kind === 'retryable' && verdict.cause === 'outage' && status !== 503 && status !== 529;
-}
-
-/** @throws the failure after which Temporal calls the activity again */
-async function waitAfter(
-  dependencies: ActivityDependencies,
-  { input, snapshot, execution }: SummaryTask,
-  attempt: number,
-  verdict: ErrorVerdict,
-): Promise<never> {
-  const { model } = snapshot.summarizer;
-  const wait = await recordRefusal(dependencies, { verdict, model }, (failure, beside) =>
-    throughOutage(dependencies, execution, () =>
-      recordFailedTry(dependencies.database, partCallOf(input), { attempt, failure }, beside),
-    ),
-  );
-  throw await waitForProvider(dependencies, input.turn, wait);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ContentPart } from '../../context/log/content.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import { storeToolResult } from '../../store/attempts/tool-calls.ts';
 import type { OpenedToolCall, StoredToolResult, ToolResultToStore } from '../../store/attempts/tool-calls.ts';
@@ -13,6 +13,8 @@ import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { describeError, throughOutage } from '../runtime/failures.ts';
 import { newText } from '../../store/log/entries.ts';
 
+type StoredEnd = Omit<ToolCallEnd, 'later'>;
+
 /** Stores the result of a tool, its original first. */
 export async function storeToolEnd(
   { database, workerIdentity }: ActivityDependencies,
@@ -20,28 +22,23 @@ export async function storeToolEnd(
   {
     end,
     ...result
-  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint' | 'isWithoutRun'> & {
-    readonly end: Omit<ToolCallEnd, 'later'>;
-  },
+  }: Pick<ToolResultToStore, 'entryId' | 'attempt' | 'fingerprint' | 'isWithoutRun'> & { readonly end: StoredEnd },
 ): Promise<StoredToolResult> {
-  const original =
-    end.original === null ? undefined : await writePieces(database, input.turn.conversationId, end.original.pieces());
+  const { original: output, plan, pin, content } = end;
+  const written = output === null ? undefined : await writePieces(database, input.turn.conversationId, output.pieces());
+  const original = written && { ...written, missingBytes: written.missingBytes + (output?.missingBytes ?? 0) };
   return storeToolResult(database, {
     ...input,
     ...result,
     workerIdentity,
     outcome: outcomeOf(end),
-    content: end.content,
-    measurements: measureContent(end.content),
-    ...(original !== undefined && {
-      original: { ...original, missingBytes: original.missingBytes + (end.original?.missingBytes ?? 0) },
-    }),
-    ...(end.plan !== undefined && { plan: newText(end.plan) }),
-    ...(end.pin !== undefined && { pin: end.pin }),
+    content,
+    measurements: measureContent(content),
+    ...definedOf({ original, plan: plan === undefined ? undefined : newText(plan), pin }),
   });
 }
 
-function outcomeOf({ ending, isError }: Omit<ToolCallEnd, 'later'>): ToolResultToStore['outcome'] {
+function outcomeOf({ ending, isError }: StoredEnd): ToolResultToStore['outcome'] {
   if (ending === 'outcome_unknown') return ending;
   return isError ? 'failed' : 'succeeded';
 }
@@ -90,21 +87,16 @@ export function isRecall(tool: string): boolean {
   return tool === RECALL_SEARCH || tool === RECALL_OPEN;
 }
 
-/** The known part of a call's result. */
-interface FingerprintedResult {
-  readonly content: readonly ContentPart[];
-  /** Compared instead of `content`. */
-  readonly comparedBy?: string | undefined;
-}
-
 /**
  * Distinguishes a call with its result from others of the turn. Recall finds more with everything that is stored, so only its question
  * counts.
  */
-export function fingerprintOf(result: FingerprintedCall & FingerprintedResult): string {
-  const { call, content, comparedBy } = result;
-  if (isRecall(call.name)) return digest(result, '');
-  return digest(result, comparedBy ?? JSON.stringify(content));
+export function fingerprintOf({
+  content,
+  comparedBy = JSON.stringify(content),
+  ...of
+}: FingerprintedCall & Pick<ToolCallEnd, 'content' | 'comparedBy'>): string {
+  return digest(of, isRecall(of.call.name) ? '' : comparedBy);
 }
 
 /** The same for every call with an unknown outcome: times and partial progress in its result differ each time and are no progress. */

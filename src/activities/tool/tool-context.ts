@@ -169,19 +169,14 @@ export function withPatientMemory<Context extends MemoryContext>(
   context: Context,
 ): Context {
   const { memory, memories, signal } = context;
-  const wait = <Result>(work: () => Promise<Result>): Promise<Result> => throughOutage(dependencies, { signal }, work);
-  return {
-    ...context,
-    memory: {
-      search: (...asked) => wait(() => memory.search(...asked)),
-      open: (...asked) => wait(() => memory.open(...asked)),
-      searchedInPart: () => wait(() => memory.searchedInPart()),
-      countUnindexed: () => wait(() => memory.countUnindexed()),
-      around: (...asked) => wait(() => memory.around(...asked)),
-    },
-    memories: memories && {
-      remember: (stated) => wait(() => memories.remember(stated)),
-      forget: (id) => wait(() => memories.forget(id)),
-    },
-  };
+  const patient = <Methods extends object>(methods: Methods): Methods =>
+    new Proxy(methods, {
+      get(target, name) {
+        const method: unknown = Reflect.get(target, name);
+        if (typeof method !== 'function') return method;
+        return (...asked: unknown[]): Promise<unknown> =>
+          throughOutage(dependencies, { signal }, async () => Reflect.apply(method, target, asked));
+      },
+    });
+  return { ...context, memory: patient(memory), memories: memories && patient(memories) };
 }
