@@ -1,21 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { GroupTable, groupEntries } from '../../src/context/log/groups.ts';
+import { groupEntries, mayBegin } from '../../src/context/log/groups.ts';
 import { outlineTable } from '../../src/context/log/outline-table.ts';
 import { LogBuilder, outline } from './builders.ts';
 
-function tableOf({ entries }: LogBuilder): GroupTable {
-  return new GroupTable(
-    outlineTable(entries),
-    entries.map((_, position) => position),
-  );
-}
-
-function shapes(log: LogBuilder): string[] {
-  const table = tableOf(log);
-  return groupEntries(log.entries).map((group, index) => {
+function shapes({ entries }: LogBuilder): string[] {
+  const positions = entries.map((_, position) => position);
+  const table = outlineTable(entries);
+  return groupEntries(entries).map((group) => {
     const inside = group.entries.map((entry) => entry.callIndex ?? entry.kind).join(',');
-    return `${group.kind}(${inside})${table.cutBeforeAt(index) ? '' : ' no cut'}`;
+    const first = positions.find((position) => entries[position] === group.entries[0]) ?? -1;
+    return `${group.kind}(${inside})${mayBegin(table, positions, first) ? '' : ' no cut'}`;
   });
 }
 
@@ -98,11 +93,15 @@ describe('groupEntries', () => {
           expect(results).toHaveLength(assistant?.toolCallCount ?? 0);
           expect(new Set(results.map((result) => result.callNumber))).toEqual(new Set([assistant?.callNumber]));
         }
-        const table = tableOf(log);
-        for (const from of [0, 2])
-          expect(table.entriesFrom(from).map((position) => log.entries[position]?.id)).toEqual(
-            groups.slice(from).flatMap((group) => group.entries.map((entry) => entry.id)),
-          );
+        // No cut falls between an answer and the last of its results.
+        const table = outlineTable(log.entries);
+        const positions = log.entries.map((_, position) => position);
+        for (const { kind, entries } of groups) {
+          const [first = 0, ...others] = entries.map(({ sequence }) => sequence - 1);
+          const within = positions.slice(first + 1, Math.max(first, ...others) + 1);
+          expect(within.filter((place) => mayBegin(table, positions, place))).toEqual([]);
+          if (kind === 'exchange') expect(mayBegin(table, positions, first)).toBe(true);
+        }
       }),
     );
   });

@@ -6,7 +6,6 @@ import { policyTokens } from '../../src/context/policy/budget.ts';
 import { chooseCut, turnStartBefore } from '../../src/context/plan/cut-point.ts';
 import type { EntryOutline } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
-import { GroupTable } from '../../src/context/log/groups.ts';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { outlineTable } from '../../src/context/log/outline-table.ts';
 import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
@@ -104,21 +103,18 @@ function packagesCut({ session }: Log): Cut {
 
 function holdfastsCut({ outlines }: Log, countsBranchSummaries: boolean): Cut {
   const table = outlineTable(outlines);
-  const groups = new GroupTable(
+  const kept = outlines.map((_, position) => position);
+  const firstKept = chooseCut({
     table,
-    outlines.map((_, position) => position),
-  );
-  const index = chooseCut({
-    groups,
+    kept,
     tokensAt: (position) =>
       table.kindAt(position) === 'branch_summary' && !countsBranchSummaries
         ? 0
-        : policyTokens(PI_POLICY.counting, table.measurementsAt(position), NO_CALIBRATION),
+        : policyTokens(PI_POLICY.counting, table.at(position).measurements, NO_CALIBRATION),
     tailBudget: TAIL,
     keep: PI_POLICY.keep,
   });
-  if (index === null || index === groups.length) return { firstKept: 0, split: false };
-  const firstKept = groups.firstAt(index);
+  if (firstKept === null || firstKept === kept.length) return { firstKept: 0, split: false };
   const dropped = outlines.slice(0, firstKept).map((_, position) => position);
   return { firstKept, split: turnStartBefore(table, dropped, firstKept) !== null };
 }

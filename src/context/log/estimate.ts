@@ -1,5 +1,5 @@
 import type { Calibration, Lessons } from '../plan/plan.ts';
-import { MEASUREMENT_NAMES } from './measurements.ts';
+import { measurementsAt } from './measurements.ts';
 import type { MeasuredColumns, Measurements } from './measurements.ts';
 
 /**
@@ -55,26 +55,12 @@ export function calibratedTokens(measurements: Measurements, { factor, frameToke
   return (raw - measurements.frames * FRAME_TOKENS) * factor + measurements.frames * frameTokens;
 }
 
-export function calibratedColumn(columns: MeasuredColumns, { factor, frameTokens }: Calibration): Float64Array {
+export function calibratedColumn(columns: MeasuredColumns, calibration: Calibration): Float64Array {
   const tokens = new Float64Array(columns.frames.length);
-  for (const name of MEASUREMENT_NAMES) {
-    const perUnit = TOKENS_PER_UNIT[name];
-    if (perUnit !== 0) addWeighted(tokens, columns[name], perUnit);
-  }
-  const { frames } = columns;
-  for (let place = 0; place < tokens.length; place += 1) {
-    const raw = tokens[place] ?? 0;
-    const ofFrames = frames[place] ?? 0;
-    tokens[place] =
-      frameTokens === undefined ? raw * factor : (raw - ofFrames * FRAME_TOKENS) * factor + ofFrames * frameTokens;
+  for (let position = 0; position < tokens.length; position += 1) {
+    tokens[position] = calibratedTokens(measurementsAt(columns, position), calibration);
   }
   return tokens;
-}
-
-function addWeighted(sums: Float64Array, numbers: Float64Array, weight: number): void {
-  for (let place = 0; place < sums.length; place += 1) {
-    sums[place] = (sums[place] ?? 0) + (numbers[place] ?? 0) * weight;
-  }
 }
 
 /**

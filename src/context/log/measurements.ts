@@ -94,6 +94,11 @@ export function characterCount(measurements: Measurements): number {
   );
 }
 
+/** Images, or pages of a document. */
+export function showsMedia({ images, documentPages }: Measurements): boolean {
+  return images > 0 || documentPages > 0;
+}
+
 /** Measurements of many contents, one column for each number. */
 export type MeasuredColumns = Readonly<Record<keyof Measurements, Float64Array>>;
 
@@ -117,17 +122,6 @@ export function measurementsAt(columns: MeasuredColumns, position: number): Meas
     documentPages: columns.documentPages[position] ?? 0,
     frames: columns.frames[position] ?? 0,
   };
-}
-
-export function charactersAt(columns: MeasuredColumns, position: number): number {
-  return (
-    (columns.letters[position] ?? 0) +
-    (columns.symbols[position] ?? 0) +
-    (columns.spaces[position] ?? 0) +
-    (columns.whitespaceRuns[position] ?? 0) +
-    (columns.ideographs[position] ?? 0) +
-    (columns.dense[position] ?? 0)
-  );
 }
 
 export function setMeasurements(columns: MeasuredColumns, position: number, measurements: Measurements): void {

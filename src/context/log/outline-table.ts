@@ -1,7 +1,7 @@
 import { ENTRY_KINDS, NOTE_SLOTS } from './entry.ts';
-import type { EntryKind, EntryOutline, NoteSlot } from './entry.ts';
-import { charactersAt, emptyMeasuredColumns, measurementsAt, setMeasurements } from './measurements.ts';
-import type { MeasuredColumns, Measurements } from './measurements.ts';
+import type { EntryKind, EntryOutline } from './entry.ts';
+import { emptyMeasuredColumns, measurementsAt, setMeasurements } from './measurements.ts';
+import type { MeasuredColumns } from './measurements.ts';
 
 /** Outlines property by property; all columns have one place per entry, and may have room for more. */
 export interface OutlineColumns {
@@ -32,7 +32,7 @@ export interface OutlineColumns {
 export class OutlineTable implements Iterable<EntryOutline> {
   readonly columns: OutlineColumns;
   readonly length: number;
-  readonly idAt: (position: number) => string;
+  private readonly idAt: (position: number) => string;
   /** What the table was made from. */
   private readonly outlines: readonly EntryOutline[] | null;
 
@@ -52,53 +52,25 @@ export class OutlineTable implements Iterable<EntryOutline> {
     return ENTRY_KINDS[this.columns.kinds[position] ?? 0] ?? 'user';
   }
 
-  slotAt(position: number): NoteSlot | undefined {
-    return NOTE_SLOTS[(this.columns.slots[position] ?? 0) - 1];
-  }
-
   sequenceAt(position: number): number {
     return this.columns.sequences[position] ?? 0;
-  }
-
-  turnIdAt(position: number): string {
-    return this.columns.turnNames.all[this.columns.turns[position] ?? 0] ?? '';
-  }
-
-  toolNameAt(position: number): string {
-    return this.columns.toolNames.all[this.columns.tools[position] ?? 0] ?? '';
-  }
-
-  isErrorAt(position: number): boolean {
-    return this.columns.errors[position] === 1;
-  }
-
-  charactersAt(position: number): number {
-    return charactersAt(this.columns.measurements, position);
-  }
-
-  showsMediaAt(position: number): boolean {
-    const { images, documentPages } = this.columns.measurements;
-    return (images[position] ?? 0) > 0 || (documentPages[position] ?? 0) > 0;
-  }
-
-  measurementsAt(position: number): Measurements {
-    return measurementsAt(this.columns.measurements, position);
   }
 
   at(position: number): EntryOutline {
     return this.outlines?.[position] ?? this.outlineAt(position);
   }
 
-  /** Position of the first entry from `sequence` on; the length when there is none. */
-  firstFrom(sequence: number): number {
-    let low = 0;
-    let high = this.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.sequenceAt(middle) < sequence) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  /** Position of the first entry that `fits`; -1 when there is none. */
+  first(fits: (position: number) => boolean): number {
+    for (let position = 0; position < this.length; position += 1) if (fits(position)) return position;
+    return -1;
+  }
+
+  /** Position of the newest entry that `fits`; -1 when there is none. */
+  newest(fits: (position: number) => boolean): number {
+    let position = this.length - 1;
+    while (position >= 0 && !fits(position)) position -= 1;
+    return position;
   }
 
   *[Symbol.iterator](): IterableIterator<EntryOutline> {
@@ -108,20 +80,20 @@ export class OutlineTable implements Iterable<EntryOutline> {
   private outlineAt(position: number): EntryOutline {
     const { columns } = this;
     const kind = this.kindAt(position);
-    const slot = this.slotAt(position);
+    const slot = NOTE_SLOTS[(columns.slots[position] ?? 0) - 1];
     return {
       id: this.idAt(position),
       sequence: this.sequenceAt(position),
       kind,
-      turnId: this.turnIdAt(position),
-      measurements: this.measurementsAt(position),
+      turnId: columns.turnNames.all[columns.turns[position] ?? 0] ?? '',
+      measurements: measurementsAt(columns.measurements, position),
       ...(slot !== undefined && { slot }),
       ...((kind === 'assistant' || kind === 'tool_result') && { callNumber: columns.callNumbers[position] ?? 0 }),
       ...(kind === 'assistant' && { toolCallCount: columns.toolCallCounts[position] ?? 0 }),
       ...(kind === 'tool_result' && {
         callIndex: columns.callIndexes[position] ?? 0,
-        toolName: this.toolNameAt(position),
-        isError: this.isErrorAt(position),
+        toolName: columns.toolNames.all[columns.tools[position] ?? 0] ?? '',
+        isError: columns.errors[position] === 1,
       }),
     };
   }

@@ -1,11 +1,13 @@
-import type { OutlineTable } from '../log/outline-table.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { resolveAmount } from '../policy/budget.ts';
-import { GroupTable } from '../log/groups.ts';
+import { groupEntries, mayBegin } from '../log/groups.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
 import type { PlanningState } from './planning-state.ts';
 
 interface CutSearch {
-  readonly groups: GroupTable;
+  /** Positions of what the view keeps, ascending. */
+  readonly kept: readonly number[];
+  readonly table: OutlineTable;
   readonly tokensAt: (position: number) => number;
   /** Tokens. */
   readonly tailBudget: number;
@@ -13,94 +15,64 @@ interface CutSearch {
 }
 
 /**
- * Index of the first group that stays as it is; `null` when nothing would be dropped. Walks from
- * the newest group back while the tail's budget lasts. The newest group that says something stays
- * in any case: the model has to answer it.
+ * Place in the kept positions of the first entry that stays as it is; `null` when nothing would be dropped. Walks from
+ * the newest entry back while the tail's budget lasts. The newest that says something stays in any case: the model has to answer it.
  */
 export function chooseCut(search: CutSearch): number | null {
-  const { groups, keep } = search;
-  const newest = groupBack(groups.length - 1, (group) => {
-    return groups.cutBeforeAt(group) && groups.kindAt(group) !== 'note';
+  const { kept, table, keep } = search;
+  const newest = placeBack(kept.length - 1, (place) => {
+    return table.kindAt(kept[place] ?? 0) !== 'note' && mayBegin(table, kept, place);
   });
   if (newest <= 0) return null;
-  const first = keep.tailReaches === 'at_most' ? firstWithin(search) : firstReaching(search);
-  const cut = Math.min(nextCut(groups, Math.min(first, newest)), newest);
+  const cut = placeOn(newest, Math.min(tailStart(search), newest), (place) => mayBegin(table, kept, place));
   const aligned = keep.splitTurns ? cut : cutAtTurn(search, cut);
   return aligned > 0 ? aligned : null;
 }
 
-/** Index of the group of an entry, or of the one before it with which a view may begin; `null` when nothing would be dropped. */
-export function cutAtSequence(groups: GroupTable, sequence: number): number | null {
-  const cut = groupBack(groups.length - 1, (group) => {
-    return groups.firstSequenceAt(group) <= sequence && groups.cutBeforeAt(group);
+/** Place of an entry, or of the one before it with which a view may begin; `null` when nothing would be dropped. */
+export function cutAtSequence({ kept, table }: Pick<CutSearch, 'kept' | 'table'>, sequence: number): number | null {
+  const cut = placeBack(kept.length - 1, (place) => {
+    return table.sequenceAt(kept[place] ?? 0) <= sequence && mayBegin(table, kept, place);
   });
   return cut > 0 ? cut : null;
 }
 
-function firstWithin({ groups, tokensAt, tailBudget }: CutSearch): number {
+/** Where the tail begins that stays within its budget, or that includes the entry with which it reaches it (seeds/pi.md). */
+function tailStart({ kept, tokensAt, tailBudget, keep }: CutSearch): number {
   let tail = 0;
-  for (let group = groups.length - 1; group >= 0; group -= 1) {
-    for (const position of groups.entriesAt(group)) tail += tokensAt(position);
-    if (tail > tailBudget) return group + 1;
+  for (let place = kept.length - 1; place >= 0; place -= 1) {
+    tail += tokensAt(kept[place] ?? 0);
+    if (keep.tailReaches === 'at_least' && tail >= tailBudget) return place;
+    if (keep.tailReaches === 'at_most' && tail > tailBudget) return place + 1;
   }
   return 0;
 }
 
-/**
- * The group from the entry on with which the tail reaches its budget (seeds/pi.md). When that entry is
- * a tool result, its answer is too far back: the tail begins with the next group.
- */
-function firstReaching({ groups, tokensAt, tailBudget }: CutSearch): number {
-  let tail = 0;
-  for (let group = groups.length - 1; group >= 0; group -= 1) {
-    const entries = groups.entriesAt(group);
-    for (let place = entries.length - 1; place >= 0; place -= 1) {
-      tail += tokensAt(entries[place] ?? 0);
-      if (tail >= tailBudget) return place === 0 ? group : group + 1;
-    }
-  }
-  return 0;
+/** The first place from `from` on that `fits`; `end` when there is none. */
+function placeOn(end: number, from: number, fits: (place: number) => boolean): number {
+  let place = from;
+  while (place < end && !fits(place)) place += 1;
+  return place;
 }
 
-/** The first group from `from` on that a view may begin with; the number of groups when there is none. */
-function nextCut(groups: GroupTable, from: number): number {
-  return groupOn(groups, from, (group) => groups.cutBeforeAt(group));
-}
-
-/** The first group from `from` on that `fits`; the number of groups when there is none. */
-function groupOn(groups: GroupTable, from: number, fits: (group: number) => boolean): number {
-  let group = from;
-  while (group < groups.length && !fits(group)) group += 1;
-  return group;
-}
-
-/** The newest group up to `from` that `fits`; -1 when there is none. */
-function groupBack(from: number, fits: (group: number) => boolean): number {
-  let group = from;
-  while (group >= 0 && !fits(group)) group -= 1;
-  return group;
+/** The newest place up to `from` that `fits`; -1 when there is none. */
+function placeBack(from: number, fits: (place: number) => boolean): number {
+  let place = from;
+  while (place >= 0 && !fits(place)) place -= 1;
+  return place;
 }
 
 /** The nearest user message; inside the turn when it is the only one, or the newest and larger than the tail by itself. */
-function cutAtTurn(search: CutSearch, cut: number): number {
-  const { groups, keep, tailBudget } = search;
-  const isTurn = (group: number): boolean => groups.cutBeforeAt(group) && groups.kindAt(group) === 'user';
-  const found = groupOn(groups, cut, isTurn);
-  const later = found < groups.length ? found : -1;
-  const earlier = groupBack(Math.min(cut, groups.length - 1), isTurn);
+function cutAtTurn({ kept, table, tokensAt, keep, tailBudget }: CutSearch, cut: number): number {
+  const isTurn = (place: number): boolean => table.kindAt(kept[place] ?? 0) === 'user' && mayBegin(table, kept, place);
+  const found = placeOn(kept.length, cut, isTurn);
+  const later = found < kept.length ? found : -1;
+  const earlier = placeBack(Math.min(cut, kept.length - 1), isTurn);
   if (keep.tailReaches === 'at_most') return later > 0 ? later : earlier > 0 ? earlier : cut;
-  const end = groupOn(groups, earlier + 1, isTurn);
-  const isNewest = end >= groups.length;
-  if (isNewest && earlier >= 0 && tokensBetween(search, earlier, end) > tailBudget) return cut;
+  const isNewest = placeOn(kept.length, earlier + 1, isTurn) === kept.length;
+  const ofTurn = kept.slice(earlier).reduce((sum, position) => sum + tokensAt(position), 0);
+  if (isNewest && earlier >= 0 && ofTurn > tailBudget) return cut;
   return earlier > 0 ? earlier : later > 0 ? later : cut;
-}
-
-function tokensBetween({ groups, tokensAt }: CutSearch, from: number, to: number): number {
-  let sum = 0;
-  for (let group = from; group < to; group += 1) {
-    for (const position of groups.entriesAt(group)) sum += tokensAt(position);
-  }
-  return sum;
 }
 
 /**
@@ -110,10 +82,7 @@ function tokensBetween({ groups, tokensAt }: CutSearch, from: number, to: number
  * @param cut position of the first entry that stays
  */
 export function turnStartBefore(table: OutlineTable, dropped: readonly number[], cut: number): number | null {
-  const opensTurn = (position: number): boolean => {
-    const kind = table.kindAt(position);
-    return kind === 'user' || kind === 'branch_summary';
-  };
+  const opensTurn = (position: number): boolean => ['user', 'branch_summary'].includes(table.kindAt(position));
   if (opensTurn(cut)) return null;
   const opening = dropped.findLast(opensTurn);
   return opening === undefined ? null : table.sequenceAt(opening);
@@ -132,7 +101,6 @@ export function olderEntries(
     readonly userBudget: number;
     /** A user message stands after the cut. */
     readonly newestIsKept: boolean;
-    readonly groupsBefore: number;
   },
 ): readonly number[] {
   const { table } = state;
@@ -155,35 +123,30 @@ export function olderEntries(
 }
 
 function keptFirst({ input, firstUserMessage }: PlanningState, before: number): number | null {
-  if (!input.policy.keep.firstUserMessage || firstUserMessage === null) return null;
+  if (!input.policy.keep.firstUserMessage || firstUserMessage === -1) return null;
   return firstUserMessage < before ? firstUserMessage : null;
 }
 
 /** Entries of groups before the cut that name active files, the newest first within their amount; whole groups, as always (D8). */
 function olderActiveEntries(
-  state: PlanningState,
-  of: { readonly groupsBefore: number; readonly tokensAt: (position: number) => number },
+  { input, table, arrangement }: PlanningState,
+  of: { readonly before: number; readonly tokensAt: (position: number) => number },
 ): readonly number[] {
-  const { table, arrangement, groups } = state;
-  const { policy, budget, activeEntryIds } = state.input;
+  const { policy, budget, activeEntryIds } = input;
   if (policy.keep.activeFiles === null || activeEntryIds === undefined) return [];
   let left = resolveAmount(policy.keep.activeFiles.amount, budget);
   const kept: number[] = [];
-  const takeFrom = (from: GroupTable, end: number): void => {
-    for (let group = end - 1; group >= 0; group -= 1) {
-      const kind = from.kindAt(group);
-      if (kind !== 'exchange' && kind !== 'user') continue;
-      const entries = from.entriesAt(group);
-      if (!entries.some((position) => activeEntryIds.has(table.idAt(position)))) continue;
-      const tokens = entries.reduce((sum, position) => sum + of.tokensAt(position), 0);
-      if (tokens > left) continue;
-      left -= tokens;
-      kept.push(...entries);
-    }
-  };
-  takeFrom(groups, of.groupsBefore);
-  const older = new GroupTable(table, arrangement.olderUserMessages);
-  takeFrom(older, older.length);
+  const shown = [...arrangement.olderUserMessages, ...arrangement.kept].filter((position) => position < of.before);
+  const positions = new Map(shown.map((position) => [table.at(position), position]));
+  for (const group of groupEntries([...positions.keys()]).toReversed()) {
+    if (group.kind !== 'exchange' && group.kind !== 'user') continue;
+    if (!group.entries.some(({ id }) => activeEntryIds.has(id))) continue;
+    const ofGroup = group.entries.flatMap((entry) => positions.get(entry) ?? []);
+    const tokens = ofGroup.reduce((sum, position) => sum + of.tokensAt(position), 0);
+    if (tokens > left) continue;
+    left -= tokens;
+    kept.push(...ofGroup);
+  }
   return kept;
 }
 
@@ -239,7 +202,7 @@ export function shortOpening(
   tokensAt: (position: number) => number,
 ): number | null {
   if (input.turnIsOver === true) return null;
-  const opening = positions.find((position) => table.turnIdAt(position) === input.turnId);
+  const opening = positions.find((position) => table.at(position).turnId === input.turnId);
   return opening !== undefined && isShortMessage(tokensAt(opening), input.budget.userMessages) ? opening : null;
 }
 

@@ -196,10 +196,9 @@ export function judgeCompaction(judged: JudgedCompaction): CompactionVerdict {
 function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly PlanPart[] {
   const flush = state.input.policy.summary.flush;
   const { table } = state;
-  const isNoNote = (position: number): boolean => table.kindAt(position) !== 'note';
-  const newest = state.arrangement.kept.findLast(isNoNote);
-  const oldest = state.arrangement.kept.find(isNoNote);
   if (flush === null || parts.length === 0 || !isFlushDue(state, flush)) return parts;
+  const messages = state.arrangement.kept.filter((position) => table.kindAt(position) !== 'note');
+  const [oldest, newest] = [messages[0], messages.at(-1)];
   if (newest === undefined || oldest === undefined) return parts;
   const { summarizer } = state.input;
   const limit = summaryRequestLimit(summarizer, flush.maximumOutput);

@@ -53,18 +53,14 @@ export function planSummary(
 }
 
 export function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
-  let missing = input.policy.keep.minimumMessages;
-  for (const positions of [arrangement.olderUserMessages, arrangement.kept]) {
-    for (let place = 0; place < positions.length && missing > 0; place += 1) {
-      if (isMessage(table, positions[place] ?? 0)) missing -= 1;
-    }
-  }
-  return missing <= 0;
+  const { minimumMessages } = input.policy.keep;
+  if (minimumMessages === 0) return true;
+  const shown = [...arrangement.olderUserMessages, ...arrangement.kept];
+  return shown.filter((position) => isMessage(table, position)).length >= minimumMessages;
 }
 
 function isMessage(table: OutlineTable, position: number): boolean {
-  const kind = table.kindAt(position);
-  return kind === 'user' || kind === 'assistant' || kind === 'tool_result';
+  return ['user', 'assistant', 'tool_result'].includes(table.kindAt(position));
 }
 
 function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
@@ -160,7 +156,7 @@ function sequencesOf(table: OutlineTable, positions: readonly number[]): number[
 /** What the summary reads leaves the view, but for what stays word for word beside it. */
 function countRemoved(table: OutlineTable, { dropped, older }: Layout): number {
   const stays = new Set(older);
-  return dropped.filter((position) => !stays.has(position) && isMessage(table, position)).length;
+  return dropped.filter((position) => table.kindAt(position) !== 'branch_summary' && !stays.has(position)).length;
 }
 
 /** Whether what leaves the view is larger than the summary that comes; otherwise clipping does as well without a model. */
@@ -210,8 +206,7 @@ export function planSummaryInPlace(
   const { olderUserMessages, kept } = state.arrangement;
   const shrinkable = [...olderUserMessages, ...kept].filter((position) => position !== state.firstUserMessage);
   if (draft.tokens > goals.limit) shrinkToFit(state, draft, { positions: shrinkable, ...goals });
-  const isMessage = (position: number): boolean => table.kindAt(position) !== 'note';
-  const changed = kept.filter((position) => draft.operations.has(position) && isMessage(position));
+  const changed = kept.filter((position) => draft.operations.has(position) && table.kindAt(position) !== 'note');
   if (changed.length === 0) return null;
   const newest = table.sequenceAt(table.length - 1);
   const reading = readingOf(state, draft);
@@ -258,7 +253,7 @@ function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan[
 function positionsRead({ table, input, arrangement }: PlanningState, earlier: readonly number[]): number[] {
   const again = new Set(earlier);
   const after = input.summary?.coveredThroughSequence ?? 0;
-  return Array.from(arrangement.kept).filter((position) => {
+  return arrangement.kept.filter((position) => {
     const sequence = table.sequenceAt(position);
     return table.kindAt(position) !== 'note' && (sequence > after || again.has(sequence));
   });

@@ -1,27 +1,24 @@
 import { continuationContent, continuationWords } from '../view/notes.ts';
 import { policyTokens } from '../policy/budget.ts';
-import type { EntryKind } from '../log/entry.ts';
 import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
-import { GroupTable } from '../log/groups.ts';
-import type { Positions } from '../log/groups.ts';
-import { measureContent } from '../log/measure.ts';
-import type { Measurements } from '../log/measurements.ts';
 import { outlineTable } from '../log/outline-table.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
+import { measureContent } from '../log/measure.ts';
+import type { Measurements } from '../log/measurements.ts';
 import type { CompactionForm, CompactionPlan, Operation, PlanInput } from './plan.ts';
-import { arrangePositions, operationsByPosition } from '../view/view-arrangement.ts';
-import type { ArrangedPositions, OperationsInForce } from '../view/view-arrangement.ts';
+import { arrangePositions, operationsByPosition, visiblePositions } from '../view/view-arrangement.ts';
+import type { Arranged, OperationsInForce } from '../view/view-arrangement.ts';
 
 /** All that the forms of a plan are computed from. Entries are positions of the table. Token numbers are unrounded. */
 export interface PlanningState {
   readonly input: PlanInput;
   readonly table: OutlineTable;
+  /** Of each entry. */
   readonly storedTokens: Float64Array;
   readonly inForce: OperationsInForce;
-  readonly arrangement: ArrangedPositions;
+  readonly arrangement: Arranged<number>;
   /** Visible notes but the rules, oldest first. */
   readonly notes: readonly number[];
-  readonly groups: GroupTable;
   /** System prompt, rules and tool schemas: no pass can shrink it. */
   readonly fixedTokens: number;
   readonly summaryTokens: number;
@@ -33,24 +30,28 @@ export interface PlanningState {
   readonly continuationTokens: number;
   /** The running turn has taken a step and goes on. */
   readonly insideTurn: boolean;
-  /** The oldest user message that the view can show; `null` when there is none. */
-  readonly firstUserMessage: number | null;
+  /** The oldest user message that the view can show; -1 when there is none. */
+  readonly firstUserMessage: number;
   /** The newest assistant entry; what follows it no request has carried yet. -1 when there is none. */
   readonly seenThrough: number;
 }
 
 export function planningState(input: PlanInput): PlanningState {
+  const { operations, summary } = input;
   const table = outlineTable(input.entries);
-  const inForce = operationsByPosition(table, input.operations);
-  const arrangement = arrangePositions(table, { summary: input.summary, operations: inForce });
-  const { rules, firstUserMessage: first, carriedNotes, olderUserMessages, kept } = arrangement;
-  const storedTokens = calibratedColumn(table.columns.measurements, input.calibration);
+  const inForce = operationsByPosition(table, operations);
+  const arrangement = arrangePositions(table, { summary, operations: inForce });
+  const { rules, kept, carriedNotes } = arrangement;
   const tokensOf = (measurements: Measurements): number => calibratedTokens(measurements, input.calibration);
-  const older = [...(first === null ? [] : [first]), ...olderUserMessages];
-  const visible = countShown([carriedNotes, older, kept], { table, storedTokens, inForce, tokensOf });
-  const ofRules = countShown([rules === null ? [] : [rules]], { table, storedTokens, inForce, tokensOf });
-  const fixedTokens = tokensOf(input.fixed) + ofRules.tokens;
-  const summaryTokens = input.summary === null ? 0 : tokensOf(input.summary.measurements);
+  const storedTokens = calibratedColumn(table.columns.measurements, input.calibration);
+  const shown = (position: number): number => {
+    const operation = operationAt(inForce, position);
+    return operation === undefined ? (storedTokens[position] ?? 0) : tokensOf(operation.measurements);
+  };
+  const notes = [...carriedNotes, ...kept.filter((position) => table.kindAt(position) === 'note')];
+  const visible = visiblePositions(arrangement);
+  const fixedTokens = tokensOf(input.fixed) + (rules === null ? 0 : shown(rules));
+  const summaryTokens = summary === null ? 0 : tokensOf(summary.measurements);
   const insideTurn = isInsideTurn(input, table);
   const continuation = wantsContinuation(input, table, insideTurn);
   return {
@@ -59,69 +60,25 @@ export function planningState(input: PlanInput): PlanningState {
     storedTokens,
     inForce,
     arrangement,
-    notes: [...carriedNotes, ...notesIn(table, kept)],
-    groups: new GroupTable(table, kept),
+    notes,
     fixedTokens,
     summaryTokens,
-    tokens: fixedTokens + summaryTokens + visible.tokens,
-    entriesInView: visible.messages,
+    tokens: visible.reduce((sum, position) => sum + shown(position), fixedTokens + summaryTokens),
+    entriesInView: visible.length - notes.length,
     continuation,
     continuationTokens: continuation ? continuationTokens(input) : 0,
     insideTurn,
-    firstUserMessage: firstOfKind(table, 'user'),
-    seenThrough: newestOfKind(table, 'assistant'),
+    firstUserMessage: table.first((position) => table.kindAt(position) === 'user'),
+    seenThrough: table.newest((position) => table.kindAt(position) === 'assistant'),
   };
-}
-
-interface Shown {
-  tokens: number;
-  messages: number;
-}
-
-/** What entries take as they are shown, and how many of them are no notes. */
-function countShown(
-  lists: readonly Positions[],
-  of: Pick<PlanningState, 'table' | 'storedTokens' | 'inForce'> & {
-    readonly tokensOf: (measurements: Measurements) => number;
-  },
-): Shown {
-  const { table, storedTokens, inForce, tokensOf } = of;
-  const shown: Shown = { tokens: 0, messages: 0 };
-  for (const positions of lists) {
-    // Not with an iterator: over lists of two types it takes longer than all the sums.
-    for (let place = 0; place < positions.length; place += 1) {
-      const position = positions[place] ?? 0;
-      const operation = operationAt(inForce, position);
-      shown.tokens += operation === undefined ? (storedTokens[position] ?? 0) : tokensOf(operation.measurements);
-      if (table.kindAt(position) !== 'note') shown.messages += 1;
-    }
-  }
-  return shown;
-}
-
-function notesIn(table: OutlineTable, positions: Positions): number[] {
-  const notes: number[] = [];
-  for (const position of positions) if (table.kindAt(position) === 'note') notes.push(position);
-  return notes;
-}
-
-function firstOfKind(table: OutlineTable, kind: EntryKind): number | null {
-  for (let position = 0; position < table.length; position += 1) if (table.kindAt(position) === kind) return position;
-  return null;
-}
-
-/** -1 when there is none. */
-function newestOfKind(table: OutlineTable, kind: EntryKind): number {
-  let position = table.length - 1;
-  while (position >= 0 && table.kindAt(position) !== kind) position -= 1;
-  return position;
 }
 
 /** Whichever form succeeds in the end, its note fits. */
 function continuationTokens({ policy, calibration }: PlanInput): number {
   const forms = ['summary', 'extractive_summary', 'clip_only'] as const;
-  const notes = forms.map((form) => continuationContent(continuationWords(policy, form), { recall: true }));
-  return Math.max(...notes.map((note) => calibratedTokens(measureContent(note), calibration)));
+  const words = new Set(forms.map((form) => continuationWords(policy, form)));
+  const notes = [...words].map((text) => measureContent(continuationContent(text, { recall: true })));
+  return Math.max(...notes.map((note) => calibratedTokens(note, calibration)));
 }
 
 /** Tokens of a measurement by the calibrated estimate, unrounded. */
@@ -131,10 +88,7 @@ export function tokensOf(state: PlanningState, measurements: Measurements): numb
 
 function isInsideTurn({ turnId, turnIsOver }: PlanInput, table: OutlineTable): boolean {
   if (turnIsOver === true) return false;
-  for (let position = table.length - 1; position >= 0; position -= 1) {
-    if (table.kindAt(position) === 'assistant' && table.turnIdAt(position) === turnId) return true;
-  }
-  return false;
+  return table.newest((at) => table.kindAt(at) === 'assistant' && table.at(at).turnId === turnId) !== -1;
 }
 
 /** More notes in a row than this, without a new tool result between them, make a loop (R6). */
@@ -160,12 +114,11 @@ function wantsContinuation(input: PlanInput, table: OutlineTable, insideTurn: bo
 
 function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): number {
   let count = 0;
-  for (let position = table.length - 1; position >= 0; position -= 1) {
-    const kind = table.kindAt(position);
-    if (kind === 'tool_result' || kind === 'user') break;
-    if (table.slotAt(position) !== 'continuation') continue;
-    if (limitNoteIds?.has(table.idAt(position)) !== true) count += 1;
-  }
+  table.newest((position) => {
+    const { kind, slot, id } = table.at(position);
+    if (slot === 'continuation' && limitNoteIds?.has(id) !== true) count += 1;
+    return kind === 'tool_result' || kind === 'user';
+  });
   return count;
 }
 
@@ -217,7 +170,7 @@ function operationAt(operations: OperationsInForce, position: number): Operation
 }
 
 export function shownMeasurements(state: PlanningState, draft: Draft, position: number): Measurements {
-  return operationOn(state, draft, position)?.measurements ?? state.table.measurementsAt(position);
+  return operationOn(state, draft, position)?.measurements ?? state.table.at(position).measurements;
 }
 
 /** Tokens of an entry as the draft shows it, by the calibrated estimate, unrounded. */
@@ -226,7 +179,7 @@ export function shownTokens(state: PlanningState, draft: Draft, position: number
   return operation === undefined ? (state.storedTokens[position] ?? 0) : tokensOf(state, operation.measurements);
 }
 
-export function sumShown(state: PlanningState, draft: Draft, positions: Positions): number {
+export function sumShown(state: PlanningState, draft: Draft, positions: readonly number[]): number {
   let sum = 0;
   for (const position of positions) sum += shownTokens(state, draft, position);
   return sum;

@@ -1,5 +1,5 @@
 import type { EntryKind, NoteSlot } from '../log/entry.ts';
-import type { Positions } from '../log/groups.ts';
+import { characterCount, showsMedia } from '../log/measurements.ts';
 import { clearOperation, clipOperation } from '../log/operations.ts';
 import type { ReducerUse } from '../policy/policy.ts';
 import { shortOpening } from './cut-point.ts';
@@ -14,14 +14,7 @@ import {
   tryOperation,
 } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
-import {
-  BUILT_IN_REGISTRY,
-  SMALLEST_CLIP,
-  clipTo,
-  showsMedia,
-  stripImages,
-  withoutMedia,
-} from './reducers/built-in.ts';
+import { BUILT_IN_REGISTRY, SMALLEST_CLIP, clipTo, stripImages, withoutMedia } from './reducers/built-in.ts';
 
 /**
  * Applies the policy's reducers in order until the view is down to `goal` tokens. They need no
@@ -75,7 +68,7 @@ class UnknownReducer extends Error {
 export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: readonly number[]): void {
   const seen = new Set<NoteSlot>(state.continuation ? ['continuation'] : []);
   for (const note of notes.toReversed()) {
-    const slot = state.table.slotAt(note);
+    const { slot } = state.table.at(note);
     if (slot === undefined) continue;
     if (seen.has(slot)) tryOperation(state, draft, note, clearOperation(state.table.at(note)));
     seen.add(slot);
@@ -94,15 +87,14 @@ export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: 
 export function shrinkToFit(
   state: PlanningState,
   draft: Draft,
-  input: { readonly positions: Positions; readonly goal: number; readonly limit: number },
+  input: { readonly positions: readonly number[]; readonly goal: number; readonly limit: number },
 ): void {
   const { positions, goal, limit } = input;
   const { reason, budget } = state.input;
   const { inputBudget } = budget;
   // The largest view with which the turn can go on: what overflowed has to become smaller, whatever the estimate says.
   const most = reason === 'overflow' ? Math.min(inputBudget, state.tokens - requiredGain(state)) : inputBudget;
-  const of = (kind: EntryKind): number[] =>
-    Array.from(positions).filter((position) => state.table.kindAt(position) === kind);
+  const of = (kind: EntryKind): number[] => positions.filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
   const opening = shortOpening(state, of('user'), (position) => shownTokens(state, draft, position));
   const users = of('user').filter((position) => position !== opening);
@@ -130,7 +122,8 @@ function scaleImages(state: PlanningState, draft: Draft, position: number | unde
   const images = position === undefined ? 0 : shownMeasurements(state, draft, position).images;
   if (position === undefined || images === 0) return;
   const shown = operationOn(state, draft, position);
-  const { headCharacters: head = state.table.charactersAt(position), tailCharacters: tail = 0 } = shown ?? {};
+  const { headCharacters: head = characterCount(state.table.at(position).measurements), tailCharacters: tail = 0 } =
+    shown ?? {};
   const scaled = (mostPatches: number): Operation =>
     clipOperation(state.table.at(position), { head, tail, keepMedia: true, mostPatches });
   const tokensWith = (patches: number): number => tokensOf(state, scaled(patches).measurements);
@@ -140,9 +133,9 @@ function scaleImages(state: PlanningState, draft: Draft, position: number | unde
 }
 
 /** Replaces all media of the entries by markers, also what no request has carried. */
-export function stripAll(state: PlanningState, draft: Draft, positions: Positions): void {
+export function stripAll(state: PlanningState, draft: Draft, positions: readonly number[]): void {
   for (const position of positions) {
-    if (showsMedia(state, draft, position)) {
+    if (showsMedia(shownMeasurements(state, draft, position))) {
       tryOperation(state, draft, position, withoutMedia(state, draft, position));
     }
   }
@@ -166,7 +159,7 @@ function clipLargest(
   for (const [index, position] of clippable.entries()) {
     if ((sizes[index] ?? 0) <= level) continue;
     const isKept = media === 'all' || (media === 'unseen' && isUnseen(state, position));
-    const keepMedia = isKept && state.table.measurementsAt(position).images > 0;
+    const keepMedia = isKept && state.table.at(position).measurements.images > 0;
     tryOperation(state, draft, position, clipTo(state, { position, level, keepMedia }));
   }
 }

@@ -1,12 +1,11 @@
 import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from './cut-point.ts';
-import type { GroupKind, GroupTable } from '../log/groups.ts';
-import type { OutlineTable } from '../log/outline-table.ts';
 import { countedTokens, shownTokens, sumShown, tokensOf, coveredAlready } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { QUOTE_TOKENS, quotingSection } from '../summary/check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import type { SummaryForm } from './plan.ts';
 import type { NoteSlot } from '../log/entry.ts';
+import { showsMedia } from '../log/measurements.ts';
 import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary, summaryFraming } from '../summary/summary-message.ts';
 
 export interface Rooms {
@@ -40,22 +39,20 @@ export interface Layout {
  * @returns `null` when nothing would be dropped
  */
 export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | null {
-  const { table, groups } = state;
-  const { turnIsOver } = state.input;
-  const index = cutIndex(state, rooms, capped);
-  if (index === null) return null;
-  const tail = groups.entriesFrom(index);
-  const cut = index < groups.length ? groups.firstSequenceAt(index) : afterNewest(table);
-  const from = table.firstFrom(cut);
+  const { table, arrangement } = state;
+  const place = cutPlace(state, rooms, capped);
+  if (place === null) return null;
+  const tail = arrangement.kept.slice(place);
+  const [first] = tail;
+  const from = first ?? afterNewest(state);
+  const cut = from < table.length ? table.sequenceAt(from) : table.sequenceAt(from - 1) + 1;
   const dropped = droppedMessages(state, from);
   const older = olderEntries(state, {
     before: from,
     tokensAt: (position) => shownTokens(state, capped, position),
     userBudget: rooms.userMessages,
-    groupsBefore: index,
-    newestIsKept: turnIsOver === true || tail.some((position) => table.kindAt(position) === 'user'),
+    newestIsKept: state.input.turnIsOver === true || tail.some((position) => table.kindAt(position) === 'user'),
   });
-  const [first] = tail;
   return {
     cut,
     from,
@@ -87,13 +84,14 @@ function quotedTokens({ input, table, storedTokens }: PlanningState, before: num
   return Math.min(limit, whole);
 }
 
-function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | null {
-  const { groups } = state;
+function cutPlace(state: PlanningState, rooms: Rooms, capped: Draft): number | null {
+  const { table, arrangement } = state;
   const { policy, keepFrom } = state.input;
-  if (keepFrom !== undefined) return cutAtSequence(groups, keepFrom);
-  if (policy.keep.pivot) return pivotIndex(state);
+  const kept = { kept: arrangement.kept, table };
+  if (keepFrom !== undefined) return cutAtSequence(kept, keepFrom);
+  if (policy.keep.pivot) return pivotPlace(state);
   return chooseCut({
-    groups,
+    ...kept,
     tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
     tailBudget: rooms.tail,
     keep: policy.keep,
@@ -104,44 +102,29 @@ function cutIndex(state: PlanningState, rooms: Rooms, capped: Draft): number | n
  * After everything; a user message that nobody has answered stays, and so do results with media that no request has carried:
  * no summary can tell what is on them. After an overflow they may be what was too much (O28).
  */
-function pivotIndex({ groups, input }: PlanningState): number | null {
-  const newest = newestGroup(groups, (kind) => kind !== 'note' && kind !== 'marker');
-  if (newest === null) return null;
-  const exchange = newestGroup(groups, (kind) => kind === 'exchange');
-  const isUnseen = exchange !== null && input.reason !== 'overflow' && groups.cutBeforeAt(exchange);
-  if (isUnseen && groups.entriesAt(exchange).some((position) => bringsMedia(groups.table, position))) return exchange;
-  return groups.kindAt(newest) === 'user' ? newest : groups.length;
-}
-
-function newestGroup(groups: GroupTable, fits: (kind: GroupKind) => boolean): number | null {
-  for (let group = groups.length - 1; group >= 0; group -= 1) if (fits(groups.kindAt(group))) return group;
-  return null;
-}
-
-function bringsMedia(table: OutlineTable, position: number): boolean {
-  return table.kindAt(position) === 'tool_result' && table.showsMediaAt(position);
+function pivotPlace({ table, arrangement: { kept }, input, seenThrough }: PlanningState): number | null {
+  if (kept.every((position) => table.kindAt(position) === 'note')) return null;
+  const answer = kept.indexOf(seenThrough);
+  const bringsMedia = (position: number): boolean =>
+    table.kindAt(position) === 'tool_result' && showsMedia(table.at(position).measurements);
+  const mayStay = answer !== -1 && input.reason !== 'overflow';
+  if (mayStay && kept.slice(answer).some(bringsMedia)) return answer;
+  const newest = kept.findLastIndex((position) => !['note', 'tool_result'].includes(table.kindAt(position)));
+  return newest !== -1 && table.kindAt(kept[newest] ?? 0) === 'user' ? newest : kept.length;
 }
 
 /** Where the marker stands that is appended with the plan; one without effect from a weaker form is taken over. */
-function afterNewest(table: OutlineTable): number {
+function afterNewest({ table }: PlanningState): number {
   const newest = table.length - 1;
-  const sequence = table.sequenceAt(newest);
-  return table.kindAt(newest) === 'compaction' ? sequence : sequence + 1;
+  return table.kindAt(newest) === 'compaction' ? newest : newest + 1;
 }
 
 function droppedMessages(state: PlanningState, end: number): readonly number[] {
-  const { input, table } = state;
-  const { summary } = input;
-  const isCovered = summary !== null && summary.inPlace !== true;
   const dropped: number[] = [];
-  for (
-    let position = isCovered ? table.firstFrom(summary.coveredThroughSequence + 1) : 0;
-    position < end;
-    position += 1
-  ) {
-    const kind = table.kindAt(position);
-    if (kind === 'note' || kind === 'compaction') continue;
-    if (summary === null || !coveredAlready(state, position)) dropped.push(position);
+  for (let position = 0; position < end; position += 1) {
+    const kind = state.table.kindAt(position);
+    if (kind === 'note' || kind === 'compaction' || coveredAlready(state, position)) continue;
+    dropped.push(position);
   }
   return dropped;
 }
@@ -206,7 +189,7 @@ export function earlierTextTokens(state: PlanningState, form: SummaryForm, { quo
 
 /** The entry that the words around a summary name, when the agent can open it and the summary has such words. */
 export function idToOpen({ input, table }: PlanningState, position: number): string | null {
-  return input.recall === true && input.policy.summary.question === null ? table.idAt(position) : null;
+  return input.recall === true && input.policy.summary.question === null ? table.at(position).id : null;
 }
 
 /** What the list of results may take; not more than there can be results. */
@@ -225,7 +208,7 @@ function ledgerTokens({ input, table, summaryTokens }: PlanningState): number {
 export function carriedNotes(state: PlanningState, before: number): readonly number[] {
   const newest = new Map<NoteSlot, number>();
   for (const note of state.notes) {
-    const slot = state.table.slotAt(note);
+    const { slot } = state.table.at(note);
     if (note >= before || slot === undefined || slot === 'continuation') continue;
     newest.set(slot, note);
   }

@@ -5,10 +5,10 @@ import type { TranscriptLimits } from '../policy/policy.ts';
 import { headingList, PREVIOUS_SHARE, summaryRequestLimit } from '../summary/summary-request.ts';
 import type { PlanningState } from './planning-state.ts';
 import type { EntryKind } from '../log/entry.ts';
+import type { OutlineTable } from '../log/outline-table.ts';
 import { isEncodedData } from '../log/readable-text.ts';
 import { characterCount, scaleMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
-import type { OutlineTable } from '../log/outline-table.ts';
 import { EXCERPT_CHARACTERS } from '../summary/transcript.ts';
 
 /** The quoted instructions of the agent, a focus, what the user asked before, and the fixed sentences of a request, tokens. */
@@ -140,7 +140,7 @@ function partsWithMerge(read: EntriesRead, stretches: readonly Stretch[], frame:
 function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] {
   const to = read.positions.length;
   const border =
-    turnStart === null ? -1 : read.positions.findIndex((_, place) => sequenceRead(read, place) >= turnStart);
+    turnStart === null ? -1 : read.positions.findIndex((position) => read.table.sequenceAt(position) >= turnStart);
   if (border === -1) return [{ kind: 'history', from: 0, to }];
   const stretches: readonly Stretch[] = [
     { kind: 'history', from: 0, to: border },
@@ -217,8 +217,8 @@ function readingPart(
   { kind, from, to, piece }: Stretch,
   of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
 ): PlanPart {
-  const fromSequence = sequenceRead(read, from);
-  const toSequence = sequenceRead(read, to - 1);
+  const fromSequence = read.table.sequenceAt(read.positions[from] ?? 0);
+  const toSequence = read.table.sequenceAt(read.positions[to - 1] ?? 0);
   const inputTokens = Math.ceil(of.inputTokens);
   return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens, ...(piece !== undefined && { piece }) };
 }
@@ -230,26 +230,32 @@ function sumTokens({ tokens }: EntriesRead, { from, to, piece }: Omit<Stretch, '
 }
 
 /** Prompt, sections and quoted instructions, counted with the longest of the prompts. */
-function requestOverhead(input: PlanInput): number {
-  const { prompts, sections, turnPrefixSections, question } = input.policy.summary;
-  const { history, update, turnPrefix, merge } = prompts;
-  const tokens = (text: string): number => rawTokens(measureText(text));
-  const asked = [history, update, turnPrefix, merge].map((prompt) => (prompt === null ? 0 : tokens(prompt.text)));
-  const headings = [sections, turnPrefixSections ?? []].map((each) => tokens(headingList(each)));
-  const fixed = tokens(`${prompts.system.text}\n\n${question ?? ''}`);
-  return (fixed + Math.max(...asked) + Math.max(...headings)) * input.calibration.factor + QUOTED_TOKENS;
+function requestOverhead({ policy, calibration }: PlanInput): number {
+  const { prompts, sections, turnPrefixSections, question } = policy.summary;
+  const { system, history, update, turnPrefix, merge } = prompts;
+  const asked = longestOf([history, update ?? history, turnPrefix, merge].map(({ text }) => text));
+  const headings = longestOf([sections, turnPrefixSections ?? []].map((each) => headingList(each)));
+  const text = [system.text, question ?? '', asked, headings].join('\n\n');
+  return rawTokens(measureText(text)) * calibration.factor + QUOTED_TOKENS;
+}
+
+function longestOf(texts: readonly string[]): string {
+  return texts.reduce((longest, text) => (text.length > longest.length ? text : longest), '');
 }
 
 /** Frame and placeholders of one entry in a transcript, tokens. */
 const ENTRY_FRAME_TOKENS = 20;
 
-/** What the parts of a summary read, with what each entry takes in a transcript, side by side. */
+function kindRead({ table, positions }: EntriesRead, place: number): EntryKind {
+  return table.kindAt(positions[place] ?? 0);
+}
+
+/** What the parts of a summary read, oldest first, with what each entry takes in a transcript. */
 export interface EntriesRead {
   readonly table: OutlineTable;
-  /** Positions, oldest first. */
   readonly positions: readonly number[];
   /** One for each of them. */
-  readonly tokens: Float64Array;
+  readonly tokens: readonly number[];
 }
 
 /** @param isWhole what it refuses is read as an excerpt. Default: nothing */
@@ -258,27 +264,26 @@ export function entriesRead(
   positions: readonly number[],
   isWhole: (position: number) => boolean = () => true,
 ): EntriesRead {
-  const tokens = new Float64Array(positions.length);
-  for (let place = 0; place < positions.length; place += 1) {
-    const position = positions[place] ?? 0;
-    tokens[place] = isWhole(position) ? originalTokens(state, position) : excerptTokens(state, position);
-  }
+  const tokens = positions.map((position) =>
+    isWhole(position) ? originalTokens(state, position) : excerptTokens(state, position),
+  );
   return { table: state.table, positions, tokens };
 }
 
 /** Media are one line each, and of encoded data a transcript shows only where it was. */
 function originalTokens(state: PlanningState, position: number): number {
-  const { table, storedTokens } = state;
-  const dense = table.columns.measurements.dense[position] ?? 0;
-  if (isEncodedData(dense, table.charactersAt(position))) {
-    return tokensWithoutMedia(state, { ...table.measurementsAt(position), dense: 0 });
+  const { dense, images, documentPages } = state.table.columns.measurements;
+  const isPlain = dense[position] === 0 && images[position] === 0 && documentPages[position] === 0;
+  if (isPlain) return (state.storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
+  const { measurements } = state.table.at(position);
+  if (isEncodedData(measurements.dense, characterCount(measurements))) {
+    return tokensWithoutMedia(state, { ...measurements, dense: 0 });
   }
-  if (!table.showsMediaAt(position)) return (storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
-  return tokensWithoutMedia(state, table.measurementsAt(position));
+  return tokensWithoutMedia(state, measurements);
 }
 
 function excerptTokens(state: PlanningState, position: number): number {
-  const measurements = state.table.measurementsAt(position);
+  const { measurements } = state.table.at(position);
   const share = Math.min(1, EXCERPT_CHARACTERS / Math.max(1, characterCount(measurements)));
   return tokensWithoutMedia(state, share === 1 ? measurements : scaleMeasurements(measurements, share));
 }
@@ -286,13 +291,4 @@ function excerptTokens(state: PlanningState, position: number): number {
 function tokensWithoutMedia({ input }: PlanningState, measurements: Measurements): number {
   const text = { ...measurements, images: 0, imagePatches: 0, documentPages: 0 };
   return calibratedTokens(text, input.calibration) + ENTRY_FRAME_TOKENS * (1 + measurements.images);
-}
-
-function kindRead({ table, positions }: EntriesRead, place: number): EntryKind | undefined {
-  const position = positions[place];
-  return position === undefined ? undefined : table.kindAt(position);
-}
-
-function sequenceRead({ table, positions }: EntriesRead, place: number): number {
-  return table.sequenceAt(positions[place] ?? 0);
 }

@@ -11,7 +11,7 @@ import { stubResults } from './request-stubs.ts';
 import { summaryMessages } from '../summary/summary-message.ts';
 import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
 import { arrangeView, operationsByEntry, orderView } from './view-arrangement.ts';
-import type { ViewArrangement } from './view-arrangement.ts';
+import type { Arranged } from './view-arrangement.ts';
 import type { AgentView, ProjectionInput, View, ViewMessage } from './view.ts';
 
 /** Raised whenever the same input would give another view; stored with each fingerprint. */
@@ -82,8 +82,8 @@ export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly
 /** With named blocks the memories stand in the system prompt instead of among the messages. */
 function memoriesApart(
   agent: AgentView,
-  { carriedNotes, kept }: ViewArrangement<Entry>,
-): { readonly memories: string | null } & Pick<ViewArrangement<Entry>, 'carriedNotes' | 'kept'> {
+  { carriedNotes, kept }: Arranged<Entry>,
+): { readonly memories: string | null } & Pick<Arranged<Entry>, 'carriedNotes' | 'kept'> {
   if (agent.namedBlocks !== true) return { memories: null, carriedNotes, kept };
   const isMemories = (entry: Entry): boolean => entry.kind === 'note' && entry.slot === 'memories';
   const newest = kept.findLast(isMemories) ?? carriedNotes.find(isMemories);

@@ -1,15 +1,15 @@
 import type { EntryOutline, NoteSlot } from '../log/entry.ts';
-import { outlineTable } from '../log/outline-table.ts';
-import type { OutlineTable, Outlines } from '../log/outline-table.ts';
 import type { Operation, SummaryInForce, Budget, Calibration, WindowBreakdown, WindowFill } from '../plan/plan.ts';
 import { groupEntries } from '../log/groups.ts';
-import type { Group, Positions } from '../log/groups.ts';
+import { outlineTable } from '../log/outline-table.ts';
+import type { OutlineTable, Outlines } from '../log/outline-table.ts';
+import type { Group } from '../log/groups.ts';
 import { estimateTokens } from '../log/estimate.ts';
 import { addMeasurements, NO_MEASUREMENTS, sumMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 
 /** Which entries a view shows, and where; entries that it does not show are left out. */
-interface Arranged<Item, Kept = readonly Item[]> {
+export interface Arranged<Item> {
   /** The newest note of slot `rules`; goes into the system text. */
   readonly rules: Item | null;
   /** The newest plan and memories from before the cut; stand right after the summary. */
@@ -18,17 +18,13 @@ interface Arranged<Item, Kept = readonly Item[]> {
   readonly firstUserMessage: Item | null;
   /** Older user messages, and groups that name active files: kept verbatim after the notes, oldest first. */
   readonly olderUserMessages: readonly Item[];
-  readonly kept: Kept;
+  readonly kept: readonly Item[];
 }
-
-export type ViewArrangement<T extends EntryOutline> = Arranged<T>;
-/** As positions of a table. */
-export type ArrangedPositions = Arranged<number, Int32Array>;
 
 const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
 
 /**
- * Decides what is visible, for measuring, planning and projecting alike. A note that is newer than
+ * Decides what is visible, for measuring, planning and projecting alike, by positions of a table. A note that is newer than
  * the cut stands where it was written, also when a still newer one of its slot follows: taking it
  * out at that moment would change the beginning of the request and lose the provider's cache. The
  * next compaction clears it.
@@ -36,26 +32,26 @@ const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
 export function arrangePositions(
   table: OutlineTable,
   of: { readonly summary: SummaryInForce | null; readonly operations: OperationsInForce },
-): ArrangedPositions {
+): Arranged<number> {
   const cut = of.summary?.firstKeptSequence ?? -Infinity;
   const keptSequences = new Set(of.summary?.keptSequences ?? []);
   const carried = new Map<NoteSlot, number>();
   const olderUserMessages: number[] = [];
-  const kept = new Int32Array(table.length);
-  let keptCount = 0;
+  const kept: number[] = [];
   let rules: number | null = null;
   for (let position = 0; position < table.length; position += 1) {
     const kind = table.kindAt(position);
     if (kind === 'compaction') continue;
-    const isKept = table.sequenceAt(position) >= cut;
+    const sequence = table.sequenceAt(position);
+    const isKept = sequence >= cut;
     if (kind === 'note') {
-      const slot = table.slotAt(position);
+      const { slot } = table.at(position);
       if (of.operations.get(position)?.kind === 'clear') continue;
       if (slot === 'rules') rules = position;
-      else if (isKept) kept[keptCount++] = position;
+      else if (isKept) kept.push(position);
       else if (slot !== undefined) carried.set(slot, position);
-    } else if (isKept) kept[keptCount++] = position;
-    else if (keptSequences.has(table.sequenceAt(position))) olderUserMessages.push(position);
+    } else if (isKept) kept.push(position);
+    else if (keptSequences.has(sequence)) olderUserMessages.push(position);
   }
   const [oldest] = olderUserMessages;
   const isFirst = of.summary?.shown?.placement === 'after_first_message' && oldest !== undefined;
@@ -65,20 +61,28 @@ export function arrangePositions(
     carriedNotes: CARRIED_SLOTS.flatMap((slot) => carried.get(slot) ?? []),
     firstUserMessage: hasFirst ? oldest : null,
     olderUserMessages: hasFirst ? olderUserMessages.slice(1) : olderUserMessages,
-    kept: kept.subarray(0, keptCount),
+    kept,
   };
+}
+
+/** All but the rules. */
+export function visiblePositions({
+  firstUserMessage,
+  carriedNotes,
+  olderUserMessages,
+  kept,
+}: Arranged<number>): readonly number[] {
+  return [...carriedNotes, ...(firstUserMessage === null ? [] : [firstUserMessage]), ...olderUserMessages, ...kept];
 }
 
 export type OperationsInForce = ReadonlyMap<number, Operation>;
 
-const NO_OPERATIONS: OperationsInForce = new Map();
-
 export function operationsByPosition(table: OutlineTable, operations: readonly Operation[]): OperationsInForce {
-  if (operations.length === 0) return NO_OPERATIONS;
-  const byEntry = operationsByEntry(operations);
   const byPosition = new Map<number, Operation>();
+  if (operations.length === 0) return byPosition;
+  const byEntry = operationsByEntry(operations);
   for (let position = 0; position < table.length; position += 1) {
-    const operation = byEntry.get(table.idAt(position));
+    const operation = byEntry.get(table.at(position).id);
     if (operation !== undefined) byPosition.set(position, operation);
   }
   return byPosition;
@@ -88,12 +92,12 @@ export function arrangeView<T extends EntryOutline>(input: {
   readonly entries: readonly T[];
   readonly summary: SummaryInForce | null;
   readonly operations: readonly Operation[];
-}): ViewArrangement<T> {
+}): Arranged<T> {
   const table = outlineTable(input.entries);
   const operations = operationsByPosition(table, input.operations);
   const arranged = arrangePositions(table, { summary: input.summary, operations });
-  const entriesAt = (positions: Iterable<number>): T[] =>
-    Array.from(positions).flatMap((position) => input.entries[position] ?? []);
+  const entriesAt = (positions: readonly number[]): T[] =>
+    positions.flatMap((position) => input.entries[position] ?? []);
   const entryAt = (position: number | null): T | null => (position === null ? null : (input.entries[position] ?? null));
   return {
     rules: entryAt(arranged.rules),
@@ -116,7 +120,7 @@ export type ViewPart<T extends EntryOutline> = Group<T> | 'summary';
  * whoever reckons which beginning two requests share.
  */
 export function orderView<T extends EntryOutline>(
-  arrangement: Omit<ViewArrangement<T>, 'rules'>,
+  arrangement: Omit<Arranged<T>, 'rules'>,
   summary: SummaryInForce | null,
 ): ViewPart<T>[] {
   const { firstUserMessage, carriedNotes, olderUserMessages } = arrangement;
@@ -159,11 +163,8 @@ type Kinds = Readonly<Record<keyof WindowFill, Measurements>>;
 function measureByKind(view: MeasuredView): Kinds {
   const table = outlineTable(view.entries);
   const operations = operationsByPosition(table, view.operations);
-  const { rules, carriedNotes, firstUserMessage, olderUserMessages, kept } = arrangePositions(table, {
-    summary: view.summary,
-    operations,
-  });
-  const ofEntries = {
+  const arrangement = arrangePositions(table, { summary: view.summary, operations });
+  const ofEntries: Record<EntryOutline['kind'], Measurements> = {
     user: NO_MEASUREMENTS,
     assistant: NO_MEASUREMENTS,
     tool_result: NO_MEASUREMENTS,
@@ -171,15 +172,10 @@ function measureByKind(view: MeasuredView): Kinds {
     compaction: NO_MEASUREMENTS,
     note: NO_MEASUREMENTS,
   };
-  const fixedNotes = [...(rules === null ? [] : [rules]), ...carriedNotes];
-  const first = firstUserMessage === null ? [] : [firstUserMessage];
-  const lists: readonly Positions[] = [fixedNotes, first, olderUserMessages, kept];
-  for (const positions of lists) {
-    for (const position of positions) {
-      const kind = table.kindAt(position);
-      const shown = operations.get(position)?.measurements ?? table.measurementsAt(position);
-      ofEntries[kind] = addMeasurements(ofEntries[kind], shown);
-    }
+  const { rules } = arrangement;
+  for (const position of [...(rules === null ? [] : [rules]), ...visiblePositions(arrangement)]) {
+    const { kind, measurements } = table.at(position);
+    ofEntries[kind] = addMeasurements(ofEntries[kind], operations.get(position)?.measurements ?? measurements);
   }
   return {
     fixed: view.fixed,

@@ -34,12 +34,11 @@ export async function readOutlines(sql: Queries, scope: ViewScope): Promise<Outl
   if (blocks.length !== endBlock - firstBlock) return readRows(sql, scope);
   const through = new Map(path.map((part) => [part.ancestor, part.through]));
   const unpacked = new UnpackedOutlines(rest.length + blocks.length * BLOCK_ENTRIES);
-  const older = rest.firstFrom(fromSequence);
-  for (let position = 0; position < older; position += 1) unpacked.addRow(rest.at(position));
+  for (const outline of rest) if (outline.sequence < fromSequence) unpacked.addRow(outline);
   for (const [index, block] of blocks.entries()) {
     unpacked.addBlock(block, { before: (firstBlock + index) * BLOCK_ENTRIES, path: { fromSequence, through } });
   }
-  for (let position = older; position < rest.length; position += 1) unpacked.addRow(rest.at(position));
+  for (const outline of rest) if (outline.sequence >= fromSequence) unpacked.addRow(outline);
   return unpacked.table();
 }
 

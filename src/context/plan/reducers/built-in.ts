@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { characterCount } from '../../log/measurements.ts';
+import { characterCount, showsMedia } from '../../log/measurements.ts';
 import { clearOperation, clipOperation, stripOperation } from '../../log/operations.ts';
 import { resolveAmount } from '../../policy/budget.ts';
 import { amount, characters, count, fraction, object, toolNames } from '../../policy/policy-parts.ts';
@@ -24,24 +24,14 @@ const stripImagesReducer = reducer({
 
 /** At once, so that the provider's cache breaks once. What users showed stays. */
 export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
-  const { table } = state;
-  const { kept } = state.arrangement;
   let newest = 0;
-  for (let place = kept.length - 1; place >= 0; place -= 1) {
-    const position = kept[place] ?? 0;
-    if (table.kindAt(position) !== 'tool_result') continue;
-    if (!table.showsMediaAt(position) || isUnseen(state, position)) continue;
-    const { images, documentPages } = shownMeasurements(state, draft, position);
-    if (images === 0 && documentPages === 0) continue;
-    newest += Math.max(images, 1);
+  for (const position of state.arrangement.kept.toReversed()) {
+    if (state.table.kindAt(position) !== 'tool_result' || isUnseen(state, position)) continue;
+    const shown = shownMeasurements(state, draft, position);
+    if (!showsMedia(shown)) continue;
+    newest += Math.max(shown.images, 1);
     if (newest > keepNewest) tryOperation(state, draft, position, withoutMedia(state, draft, position));
   }
-}
-
-export function showsMedia(state: PlanningState, draft: Draft, position: number): boolean {
-  if (!state.table.showsMediaAt(position)) return false;
-  const { images, documentPages } = shownMeasurements(state, draft, position);
-  return images > 0 || documentPages > 0;
 }
 
 /** A strip; of an entry that is clipped already, the same clip without its media. */
@@ -66,18 +56,16 @@ const clearToolResultsReducer = reducer({ name: 'clear_tool_results', options: c
  * that wins enough. What lies behind a cleared result was looked at when that one was cleared.
  */
 function clearToolResults(state: PlanningState, draft: Draft, given: z.output<typeof clearing>, goal: number): void {
-  const { table } = state;
   const { budget, policy } = state.input;
-  const { kept } = state.arrangement;
   const protect = resolveAmount(given.protect, budget);
   const newestTurns = turnsFrom(state, given.protectTurns);
   const candidates: number[] = [];
   let newest = 0;
   let won = 0;
-  for (let place = kept.length - 1; place >= 0; place -= 1) {
-    const position = kept[place] ?? 0;
-    if (table.kindAt(position) !== 'tool_result' || position > newestTurns) continue;
-    if (given.protectedTools.includes(table.toolNameAt(position)) || table.isErrorAt(position)) continue;
+  for (const position of state.arrangement.kept.toReversed()) {
+    const { kind, toolName = '', isError } = state.table.at(position);
+    if (kind !== 'tool_result' || position > newestTurns) continue;
+    if (given.protectedTools.includes(toolName) || isError === true) continue;
     if (operationOn(state, draft, position)?.kind === 'clear') break;
     const shown = Math.ceil(countedTokens(state, draft, position));
     newest += shown;
@@ -88,23 +76,15 @@ function clearToolResults(state: PlanningState, draft: Draft, given: z.output<ty
   if (won <= resolveAmount(given.minimum, budget)) return;
   for (const position of candidates.reverse()) {
     if (policy.target !== null && draft.tokens <= goal) return;
-    tryOperation(state, draft, position, clearOperation(table.at(position), policy.placeholders?.clear));
+    tryOperation(state, draft, position, clearOperation(state.table.at(position), policy.placeholders?.clear));
   }
 }
 
 /** Position of the user message that began the given number of newest turns; `Infinity` for none, -1 when there are not as many. */
-function turnsFrom({ table, arrangement }: PlanningState, turns: number): number {
+function turnsFrom({ table, arrangement: { olderUserMessages, kept } }: PlanningState, turns: number): number {
   if (turns === 0) return Infinity;
-  const { olderUserMessages, kept } = arrangement;
-  let left = turns;
-  for (const positions of [kept, olderUserMessages]) {
-    for (let place = positions.length - 1; place >= 0; place -= 1) {
-      const position = positions[place] ?? 0;
-      if (table.kindAt(position) === 'user') left -= 1;
-      if (left === 0) return position;
-    }
-  }
-  return -1;
+  const users = [...olderUserMessages, ...kept].filter((position) => table.kindAt(position) === 'user');
+  return users.at(-turns) ?? -1;
 }
 
 /** Shortens every tool result beyond a limit: head and tail, or the first items of an array, at about the limit's size. */
@@ -122,15 +102,19 @@ const capToolResultsReducer = reducer({
   }),
   always: true,
   apply: (state, draft, { limit, documentLimit, documentTools, arrayItems }) => {
-    const { table } = state;
     const { budget } = state.input;
     const [ofDocuments, ofOthers] = [resolveAmount(documentLimit, budget), resolveAmount(limit, budget)];
     for (const position of state.arrangement.kept) {
-      if (table.kindAt(position) !== 'tool_result') continue;
-      const level = documentTools.includes(table.toolNameAt(position)) ? ofDocuments : ofOthers;
+      const { kind, toolName = '' } = state.table.at(position);
+      if (kind !== 'tool_result') continue;
+      const level = documentTools.includes(toolName) ? ofDocuments : ofOthers;
       if (shownTokens(state, draft, position) <= level) continue;
       if (operationOn(state, draft, position)?.kind === 'clear') continue;
-      const operation = clipTo(state, { position, level, keepMedia: showsMedia(state, draft, position) });
+      const operation = clipTo(state, {
+        position,
+        level,
+        keepMedia: showsMedia(shownMeasurements(state, draft, position)),
+      });
       tryOperation(state, draft, position, { ...operation, arrayItems });
     }
   },
@@ -175,7 +159,7 @@ const clipReducer = reducer({
     let expected = draft.tokens;
     for (const position of candidatesOfKinds(state, draft, given)) {
       if ((expectedRetention === null ? draft.tokens : expected) <= goal) return;
-      const size = state.table.charactersAt(position);
+      const size = characterCount(state.table.at(position).measurements);
       const head = Math.floor(Math.min(size * given.headFraction, given.headLimit));
       const tail = Math.floor(Math.min(size * given.tailFraction, given.tailLimit));
       if (size <= head + tail + WORTH_CLIPPING) continue;
@@ -198,23 +182,21 @@ function clipCandidates(
   given: ClipOptions,
   kind: z.output<typeof clippedKind>,
 ): number[] {
-  const { table } = state;
-  const { kept } = state.arrangement;
-  const ofKind = kept.filter((position) => table.kindAt(position) === kind);
-  const older = ofKind.subarray(0, Math.max(0, ofKind.length - given.protectNewest));
-  const candidates = Array.from(older).filter((position) => isClippable(state, draft, position, given));
+  const ofKind = state.arrangement.kept.filter((position) => state.table.kindAt(position) === kind);
+  const older = ofKind.slice(0, Math.max(0, ofKind.length - given.protectNewest));
+  const candidates = older.filter((position) => isClippable(state, draft, position, given));
   if (kind !== 'tool_result') return candidates;
-  return candidates.sort((left, right) => table.charactersAt(right) - table.charactersAt(left));
+  const sizeOf = (position: number): number => characterCount(state.table.at(position).measurements);
+  return candidates.sort((left, right) => sizeOf(right) - sizeOf(left));
 }
 
 function isClippable(state: PlanningState, draft: Draft, position: number, given: ClipOptions): boolean {
-  const { table } = state;
+  const { toolName = '', isError, measurements } = state.table.at(position);
   if (!given.unseen && isUnseen(state, position)) return false;
-  if (table.charactersAt(position) < given.minimumCharacters) return false;
+  if (characterCount(measurements) < given.minimumCharacters) return false;
   if (given.protectFirstUserMessage && position === state.firstUserMessage) return false;
   // What went wrong is seldom said twice (W12).
-  if (table.isErrorAt(position)) return false;
-  if (given.protectedTools.includes(table.toolNameAt(position))) return false;
+  if (isError === true || given.protectedTools.includes(toolName)) return false;
   const inForce = operationOn(state, draft, position)?.kind;
   return inForce === undefined || inForce === 'strip';
 }

@@ -1,9 +1,10 @@
 import type { z } from 'zod';
+import { characterCount, showsMedia } from '../../log/measurements.ts';
 import { clearOperation, clipOperation } from '../../log/operations.ts';
 import type { Operation } from '../plan.ts';
 import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
-import { reducer, showsMedia, withoutMedia } from './built-in.ts';
+import { reducer, withoutMedia } from './built-in.ts';
 import type { Reducer } from './built-in.ts';
 
 /** A message, answer or tool result that the view shows, as numbers: its text stays in the database. */
@@ -81,7 +82,7 @@ export function defineReducer<Options extends z.ZodType>(definition: {
     options,
     apply: (state, draft, given, goal) => {
       const positions = reduciblePositions(state);
-      const byId = new Map(positions.map((position) => [state.table.idAt(position), position]));
+      const byId = new Map(positions.map((position) => [state.table.at(position).id, position]));
       const entries = positions.map((position) => reducibleEntry(state, draft, position));
       for (const change of plan({ entries, tokens: Math.ceil(draft.tokens), goal: Math.floor(goal) }, given)) {
         if (draft.tokens <= goal) return;
@@ -94,24 +95,22 @@ export function defineReducer<Options extends z.ZodType>(definition: {
 }
 
 function reduciblePositions(state: PlanningState): number[] {
-  const { kept } = state.arrangement;
   const isReducible = (position: number): boolean =>
     ['user', 'assistant', 'tool_result'].includes(state.table.kindAt(position)) &&
     position !== state.seenThrough &&
     !isUnseen(state, position);
-  return Array.from(kept).filter(isReducible);
+  return state.arrangement.kept.filter(isReducible);
 }
 
 function reducibleEntry(state: PlanningState, draft: Draft, position: number): ReducibleEntry {
-  const { table } = state;
-  const kind = table.kindAt(position);
+  const { id, kind, turnId, toolName = null, isError = false, measurements } = state.table.at(position);
   return {
-    id: table.idAt(position),
+    id,
     kind: kind === 'user' || kind === 'assistant' ? kind : 'tool_result',
-    turnId: table.turnIdAt(position),
-    toolName: kind === 'tool_result' ? table.toolNameAt(position) : null,
-    isError: table.isErrorAt(position),
-    characters: table.charactersAt(position),
+    turnId,
+    toolName,
+    isError,
+    characters: characterCount(measurements),
     tokens: Math.ceil(shownTokens(state, draft, position)),
     images: shownMeasurements(state, draft, position).images,
     shown: operationOn(state, draft, position)?.kind ?? null,
@@ -128,7 +127,7 @@ function operationFor(
   switch (change.kind) {
     case 'clip': {
       const { head, tail } = change;
-      return clipOperation(entry, { head, tail, keepMedia: showsMedia(state, draft, position) });
+      return clipOperation(entry, { head, tail, keepMedia: showsMedia(shownMeasurements(state, draft, position)) });
     }
     case 'clear':
       if (entry.kind === 'tool_result') return clearOperation(entry);
