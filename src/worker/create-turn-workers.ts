@@ -71,13 +71,6 @@ function versioning(
 /** Milliseconds after the grace period in which cancelled activities may end. */
 const FORCED_SHUTDOWN_MARGIN_MILLISECONDS = 3_000;
 
-/** Workers of one process, one per queue, so that waiting model calls never delay a stop. */
-export interface TurnWorkers {
-  /** Ends after `shutdown`. Rejects if a worker fails. */
-  run(): Promise<void>;
-  shutdown(): void;
-}
-
 /**
  * For a dead worker whose session did not show its death, a workflow waits a second. Heartbeats every five seconds are the safety net
  * below the session.
@@ -97,7 +90,8 @@ export const TAKEOVER_OPTIONS = {
  */
 export const CACHED_WORKFLOWS = 200;
 
-export async function createTurnWorkers(options: TurnWorkerOptions): Promise<TurnWorkers> {
+/** One per queue, so that waiting model calls never delay a stop. */
+export async function createTurnWorkers(options: TurnWorkerOptions): Promise<readonly Worker[]> {
   const { codecs = [], onCodecFailure } = options;
   const { askHooks, summarize, callModel, runTool, ...turnActivities } = options.activities;
   const workActivities: Pick<Activities, WorkActivity> = { askHooks, summarize, callModel, runTool };
@@ -127,32 +121,48 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<Tur
     activities: workActivities,
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
-  return runTogether([turn, worker]);
+  return [turn, worker];
 }
 
-/** Workers that end together, by `shutdown` or because one of them failed. */
-export function runTogether(workers: readonly Pick<Worker, 'getState' | 'run' | 'shutdown'>[]): TurnWorkers {
+/**
+ * Runs workers that end together, by `shutdown` or because one of them failed.
+ * @param graceOver called when a shutdown's grace period is over, and before `close`
+ */
+export function runTogether(
+  workers: readonly Pick<Worker, 'getState' | 'run' | 'shutdown'>[],
+  { grace, graceOver, close }: { grace: number; graceOver: () => Promise<void>; close: () => Promise<void> },
+): { readonly ended: Promise<void>; readonly shutdown: () => void; readonly isShuttingDown: () => boolean } {
+  let timer: NodeJS.Timeout | undefined;
   let isEnding = false;
-  const shutdown = (): void => {
+  const endAll = (): void => {
     isEnding = true;
     for (const each of workers) if (each.getState() === 'RUNNING') each.shutdown();
   };
+  const runOne = async (worker: Pick<Worker, 'run'>): Promise<void> => {
+    try {
+      await worker.run();
+    } catch (error) {
+      const wasEnding = isEnding;
+      // If one fails, the other must not go on alone.
+      endAll();
+      if (!wasEnding || !isOnlyLate(error)) throw error;
+    }
+  };
+  const run = async (): Promise<void> => {
+    const runs = workers.map(runOne);
+    // All workers use the connections, which are closed after this.
+    await Promise.allSettled(runs);
+    clearTimeout(timer);
+    await graceOver();
+    await close();
+    await Promise.all(runs);
+  };
   return {
-    shutdown,
-    async run() {
-      const runs = workers.map(async (each) => {
-        try {
-          await each.run();
-        } catch (error) {
-          const wasEnding = isEnding;
-          // If one fails, the other must not go on alone.
-          shutdown();
-          if (!wasEnding || !isOnlyLate(error)) throw error;
-        }
-      });
-      // All workers use the connections, which are closed after this.
-      await Promise.allSettled(runs);
-      await Promise.all(runs);
+    ended: run(),
+    isShuttingDown: () => timer !== undefined,
+    shutdown() {
+      timer ??= setTimeout(() => void graceOver(), grace);
+      endAll();
     },
   };
 }
@@ -177,31 +187,6 @@ export function workSinks(database: Database, logger: Logger): InjectedSinks<Wor
           );
         },
       },
-    },
-  };
-}
-
-/** @param graceOver called when a shutdown's grace period is over, and before `close` */
-export function runThenClose(
-  workers: TurnWorkers,
-  { grace, graceOver, close }: { grace: number; graceOver: () => Promise<void>; close: () => Promise<void> },
-): { readonly ended: Promise<void>; readonly shutdown: () => void; readonly isShuttingDown: () => boolean } {
-  let timer: NodeJS.Timeout | undefined;
-  const run = async (): Promise<void> => {
-    try {
-      await workers.run();
-    } finally {
-      clearTimeout(timer);
-      await graceOver();
-      await close();
-    }
-  };
-  return {
-    ended: run(),
-    isShuttingDown: () => timer !== undefined,
-    shutdown() {
-      timer ??= setTimeout(() => void graceOver(), grace);
-      workers.shutdown();
     },
   };
 }

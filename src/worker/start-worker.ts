@@ -10,7 +10,6 @@ import { createModelPermits } from '../activities/runtime/model-permits.ts';
 import { traceTexts } from '../activities/runtime/show-calls.ts';
 import { orderedCrashPoints } from '../activities/runtime/crash-points.ts';
 import type { CrashPoints } from '../activities/runtime/crash-points.ts';
-import type { ActivityDependencies } from '../activities/runtime/dependencies.ts';
 import { FenceWatch } from '../activities/runtime/fence-watch.ts';
 import { createOutlastingWork } from '../activities/runtime/outlasting-work.ts';
 import type { OutlastingWork } from '../activities/runtime/outlasting-work.ts';
@@ -43,11 +42,10 @@ import { BUILT_IN_TOOL_NAMES } from '../tools/runtime/names.ts';
 import type { ToolDefinition } from '../tools/tool.ts';
 import type { WorkerNeed } from '../turn/limits.ts';
 import { createSnapshotSource } from './agent-snapshots.ts';
-import { createTurnWorkers, runThenClose, workSinks } from './create-turn-workers.ts';
-import type { ServingOptions, TurnWorkers } from './create-turn-workers.ts';
+import { createTurnWorkers, runTogether, workSinks } from './create-turn-workers.ts';
+import type { ServingOptions } from './create-turn-workers.ts';
 import { requireReady } from './health.ts';
 import { startMcpServers } from './mcp-servers.ts';
-import type { McpServers } from './mcp-servers.ts';
 import { prepareNamespace, checkDatabase, openPools } from './preparation.ts';
 import type { DatabaseAddress } from './preparation.ts';
 import { startUpkeep } from './upkeep-timer.ts';
@@ -126,7 +124,8 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const outlastingWork = createOutlastingWork();
     const mcp = await startMcpServers(setup.configuration);
     closers.push(() => mcp.close());
-    const withTools = withMcpTools(setup, mcp);
+    const { configuration } = mcp;
+    const withTools = { ...setup, configuration, tools: [...setup.tools, ...mcp.tools] };
     const served = setup.deployment === undefined ? taskQueue : `${taskQueue} ${setup.deployment.buildId}`;
     const announced = { taskQueue: served, offers: offersOf(withTools) };
     const session = new WorkerSession({ ...pools, client, identity, announced, logger });
@@ -145,7 +144,7 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
     const upkeep = startUpkeep(upkeepDependencies(setup, { database, client }), setup.hasTimedUpkeep);
     closers.push(() => upkeep.end());
     const graceOver = (): Promise<void> => outlastingWork.end();
-    const running = runThenClose(workers, { grace: setup.shutdownGraceMilliseconds, graceOver, close });
+    const running = runTogether(workers, { grace: setup.shutdownGraceMilliseconds, graceOver, close });
     logger.info({ identity, taskQueue }, 'worker started');
     const checkReady = async (): Promise<void> => requireReady(running.isShuttingDown(), { database, client });
     return { identity, runUpkeep: () => upkeep.look(), checkReady, ...running };
@@ -155,25 +154,17 @@ export async function startWorker(setup: WorkerSetup): Promise<RunningWorker> {
   }
 }
 
-function withMcpTools(setup: WorkerSetup, { configuration, tools }: McpServers): WorkerSetup {
-  return { ...setup, configuration, tools: [...setup.tools, ...tools] };
-}
-
 function offersOf({ configuration, tools }: WorkerSetup): readonly WorkerNeed[] {
-  const named = (needs: WorkerNeed['needs'], names: readonly string[]) => names.map((name) => ({ needs, name }));
   const { agents, presets, providers } = configuration;
-  return [
-    ...named(
-      'agent',
-      agents.map(({ name }) => name),
-    ),
-    ...named('preset', Object.keys(presets)),
-    ...named(
-      'provider',
-      providers.map(({ name }) => name),
-    ),
-    ...named('tool', [...BUILT_IN_TOOL_NAMES, ...tools.map(({ name }) => name)]),
-  ];
+  const names: Readonly<Record<WorkerNeed['needs'], readonly string[]>> = {
+    agent: agents.map(({ name }) => name),
+    preset: Object.keys(presets),
+    provider: providers.map(({ name }) => name),
+    tool: [...BUILT_IN_TOOL_NAMES, ...tools.map(({ name }) => name)],
+  };
+  return (['agent', 'preset', 'provider', 'tool'] as const).flatMap((needs) =>
+    names[needs].map((name) => ({ needs, name })),
+  );
 }
 
 interface Connections {
@@ -188,7 +179,7 @@ interface Connections {
   readonly listeners: Listeners;
 }
 
-async function createWorkers(setup: WorkerSetup, connections: Connections): Promise<TurnWorkers> {
+async function createWorkers(setup: WorkerSetup, connections: Connections) {
   const { connection, identity } = connections;
   const { configuration } = setup;
   if (configuration.tracesTexts) traceTexts();
@@ -261,15 +252,9 @@ function makeActivities(
     workerIdentity: identity,
     worksOn: (conversationId) => session.worksOn(conversationId),
     isServed: (need) => session.isServed(need),
-    ...whatTemporalKnows(client),
-  });
-}
-
-function whatTemporalKnows(client: Client): Pick<ActivityDependencies, 'newestRunOf' | 'isWorkflowOpen'> {
-  return {
     newestRunOf: (workflowId) => newestRunOf(client, workflowId),
     isWorkflowOpen: (workflowId, runId) => isWorkflowOpen(client, workflowId, runId),
-  };
+  });
 }
 
 function upkeepDependencies(

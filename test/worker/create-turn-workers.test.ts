@@ -21,19 +21,25 @@ const failingWorker = {
   shutdown: () => undefined,
 };
 
+const together = (...workers: Parameters<typeof runTogether>[0]) => {
+  const calls: string[] = [];
+  const note = (call: string) => async () => void calls.push(call);
+  return { ...runTogether(workers, { grace: 60_000, graceOver: note('over'), close: note('closed') }), calls };
+};
+
 test('when one of the workers of a process fails, the others end too, and the failure is told', async () => {
-  await expect(runTogether([failingWorker, servingWorker()]).run()).rejects.toThrow('its queue is refused');
-  await expect(runTogether([servingWorker(), failingWorker]).run()).rejects.toThrow('its queue is refused');
+  await expect(together(failingWorker, servingWorker()).ended).rejects.toThrow('its queue is refused');
+  await expect(together(servingWorker(), failingWorker).ended).rejects.toThrow('its queue is refused');
 });
 
 test('after a shutdown unfinished work is no failure, and another error is one', async () => {
   const late = servingWorker(() => Promise.reject(new IllegalStateError('Worker still in use')));
-  const workers = runTogether([late, servingWorker()]);
-  const ended = workers.run();
+  const workers = together(late, servingWorker());
   workers.shutdown();
-  expect(await ended).toBeUndefined();
-  const broken = runTogether([servingWorker(() => Promise.reject(new Error('no heap left')))]);
-  const failed = broken.run();
+  expect(await workers.ended).toBeUndefined();
+  expect(workers.calls).toEqual(['over', 'closed']);
+  const broken = together(servingWorker(() => Promise.reject(new Error('no heap left'))));
   broken.shutdown();
-  await expect(failed).rejects.toThrow('no heap left');
+  await expect(broken.ended).rejects.toThrow('no heap left');
+  expect(broken.calls).toEqual(['over', 'closed']);
 });

@@ -35,8 +35,8 @@ export async function afterFailure(
   error: unknown,
   execution: Execution,
 ): Promise<CallModelResult> {
-  const recorded = async (failure: FailureToRecord, beside?: Beside): Promise<Attempts> =>
-    recordTry(dependencies, modelTry, execution, failure, beside);
+  const recorded = async (failure: FailureToRecord): Promise<Attempts> =>
+    recordTry(dependencies, modelTry, execution, failure);
   if (isCancellationError(error)) {
     // The provider bills the input without reporting its size, so the estimate stands for it.
     const usage = estimatedUsage(modelTry.estimatedTokens);
@@ -72,7 +72,7 @@ export async function afterFailure(
       // What is too large for its text is an overflow, and tools' media were left out.
       return verdict.cause === 'payload_too_large' ? { kind: 'failed', reason: 'media_too_large' } : { kind: 'failed' };
     case 'retryable':
-      return askAgain(dependencies, modelTry, verdict, { status, recorded });
+      return askAgain(dependencies, modelTry, error, execution);
   }
 }
 
@@ -80,26 +80,22 @@ export async function afterFailure(
 async function askAgain(
   dependencies: ActivityDependencies,
   modelTry: ModelTry,
-  verdict: ErrorVerdict,
-  {
-    status,
-    recorded,
-  }: {
-    readonly status: number | null;
-    readonly recorded: (failure: FailureToRecord, beside?: Beside) => Promise<Attempts>;
-  },
+  error: ModelCallError,
+  execution: Execution,
 ): Promise<CallModelResult> {
+  const { verdict } = error;
+  const status = error.status ?? null;
   const { cause, evidence } = verdict;
   const { model } = modelTry.snapshot;
   // A provider that names a time recovers by itself, even from an outage.
   const isWait = cause === 'rate_limit' || verdict.delayMilliseconds !== undefined;
   if (!isWait) {
-    const tries = await recorded({ kind: 'retryable', evidence, status });
+    const tries = await recordTry(dependencies, modelTry, execution, { kind: 'retryable', evidence, status });
     return failedOrAgain(cause, `model not available (${cause})`, tries);
   }
   const { turn } = modelTry.input;
   const wait = await recordRefusal(dependencies, { verdict, model }, (failure, beside) =>
-    recorded({ ...failure, status }, beside),
+    recordTry(dependencies, modelTry, execution, { ...failure, status }, beside),
   );
   if (await prefersFallback(dependencies, turn, { ...modelTry, ...wait })) return { kind: 'failed' };
   throw await waitForProvider(dependencies, turn, wait);

@@ -42,7 +42,6 @@ interface AgentTools {
  */
 export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegistry {
   const byName = new Map<string, ToolDefinition>();
-  const schemas = new Map<string, ToolSchema>();
   for (const tool of tools) {
     checkToolDefinition(tool);
     if (byName.has(tool.name)) {
@@ -51,7 +50,6 @@ export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegist
       );
     }
     byName.set(tool.name, tool);
-    schemas.set(tool.name, toolSchema(tool));
   }
   const names = [...byName.keys()];
 
@@ -60,8 +58,8 @@ export function createToolRegistry(tools: readonly ToolDefinition[]): ToolRegist
   }
 
   function schemaNamed(name: string): ToolSchema {
-    const schema = schemas.get(name);
-    if (schema !== undefined) return schema;
+    const tool = byName.get(name);
+    if (tool !== undefined) return toolSchema(tool);
     throw new ToolDefinitionError(
       `This worker has no tool ${name}. It has: ${names.join(', ')}. Pass your own tools to createWorker.`,
     );

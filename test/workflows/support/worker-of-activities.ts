@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import type { Activities } from '../../../src/activities/create-activities.ts';
 import { connectClient } from '../../../src/temporal/connect.ts';
 import { loadWorkflowBundle } from '../../../src/temporal/workflow-bundle.ts';
-import { createTurnWorkers } from '../../../src/worker/create-turn-workers.ts';
+import { createTurnWorkers, runTogether } from '../../../src/worker/create-turn-workers.ts';
 import type { EndTurnInput, EndTurnResult, TurnFacts, TurnSettings } from '../../../src/turn/activity-values.ts';
 import { installTestRuntime } from '../../support/runtime-logger.ts';
 import { withoutThread } from '../../support/turn-harness.ts';
@@ -50,15 +50,18 @@ export async function startWorkerOfActivities(
       sinks: { work: { cancelled: { fn: (_, activityId) => void cancelled.push(activityId) } } },
     }),
   );
-  const running = workers.run();
+  const running = runTogether(workers, {
+    grace: 1_000,
+    graceOver: () => Promise.resolve(),
+    close: () => connection.close(),
+  });
   return {
     temporal,
     taskQueue,
     cancelled,
     async stop() {
-      workers.shutdown();
-      await running;
-      await connection.close();
+      running.shutdown();
+      await running.ended;
       await temporal.connection.close();
     },
   };
