@@ -68,7 +68,7 @@ test('text waits at most 60 ms for more of it', async () => {
   expect(database.payloads.length).toBeLessThanOrEqual(600 / 60);
 });
 
-test('a database that does not answer never holds up the call, and costs bounded memory', async () => {
+test('a database that does not answer never holds up the call, and gets nothing of it later', async () => {
   vi.useFakeTimers();
   const database = notifier(true);
   const live = openLiveText(database, CALL);
@@ -82,8 +82,7 @@ test('a database that does not answer never holds up the call, and costs bounded
   expect(database.payloads).toHaveLength(1);
   database.answer();
   await vi.advanceTimersByTimeAsync(1_000);
-  // The first megabyte; what came later was left out, not kept.
-  expect(database.payloads.length).toBe(1_000);
+  expect(database.payloads).toHaveLength(1);
 });
 
 test('no piece is too large for a notification, whatever it holds', async () => {

@@ -15,8 +15,6 @@ const BATCH_MILLISECONDS = 60;
 const NOTIFICATION_CHARACTERS = 1_200;
 /** Longest tool name that is sent. Characters. */
 const LONGEST_NAME = 64;
-/** Pieces that may wait for a slow database, about a megabyte of text. Later ones are left out, and readers see a gap. */
-const MOST_WAITING_PIECES = 1_000;
 /** Milliseconds for the rest of the text after the answer is complete, because the answer must not wait for it. */
 const CLOSE_MILLISECONDS = 500;
 
@@ -35,13 +33,13 @@ export interface Notifier {
 interface Stream {
   readonly about: Pick<LiveText, 'kind' | 'callIndex' | 'toolName'>;
   pending: string;
-  /** Characters so far, whether they were sent or left out. */
+  /** Characters sent so far. */
   offset: number;
 }
 
 /**
- * Sends deltas through NOTIFY in batches. Neither a slow database nor a slow reader holds up the model call: `write` never waits, the
- * queue is bounded, `close` gives up after a moment.
+ * Sends deltas through NOTIFY in batches, one notification at a time. Neither a slow database nor a slow reader holds up the model call:
+ * `write` never waits, and `close` gives the rest up after a moment.
  * @param notifier a connection that never writes rows: a notification inside a transaction waits for its commit and takes a lock that all
  * notifying transactions share
  */
@@ -53,33 +51,25 @@ export function openLiveText(
   const channel = liveTextChannel(conversationId);
   const streams = new Map<string, Stream>();
   let timer: NodeJS.Timeout | null = null;
-  let waiting = 0;
   let sending = Promise.resolve();
 
-  const send = ({ about, offset }: Stream, text: string): void => {
-    if (waiting >= MOST_WAITING_PIECES) return;
-    waiting += 1;
-    const live: LiveText = { ...address, ...about, offset, text };
-    // A lost notification is a gap that readers notice. It must never fail the model call.
-    sending = sending
-      .then(() => notifier.notify(channel, JSON.stringify(live)))
-      .then(nothing, nothing)
-      .finally(() => {
-        waiting -= 1;
-      });
+  const sendPending = async (stream: Stream): Promise<void> => {
+    while (stream.pending !== '') {
+      const text = stream.pending.slice(0, NOTIFICATION_CHARACTERS);
+      const live: LiveText = { ...address, ...stream.about, offset: stream.offset, text };
+      stream.pending = stream.pending.slice(text.length);
+      stream.offset += text.length;
+      try {
+        await notifier.notify(channel, JSON.stringify(live));
+      } catch {
+        // A gap that readers notice. It must never fail the model call.
+      }
+    }
   };
 
   const flush = (): void => {
     timer = null;
-    for (const stream of streams.values()) {
-      const gathered = stream.pending;
-      stream.pending = '';
-      for (let start = 0; start < gathered.length; start += NOTIFICATION_CHARACTERS) {
-        const text = gathered.slice(start, start + NOTIFICATION_CHARACTERS);
-        send(stream, text);
-        stream.offset += text.length;
-      }
-    }
+    for (const stream of streams.values()) sending = sending.then(async () => sendPending(stream));
   };
 
   return {
@@ -92,6 +82,7 @@ export function openLiveText(
       if (timer !== null) clearTimeout(timer);
       flush();
       await Promise.race([sending, sleep(CLOSE_MILLISECONDS, undefined, { ref: false })]);
+      for (const stream of streams.values()) stream.pending = '';
     },
   };
 }
@@ -108,8 +99,6 @@ function streamOf(streams: Map<string, Stream>, delta: StreamDelta): Stream {
   streams.set(key, stream);
   return stream;
 }
-
-const nothing = (): void => undefined;
 
 /** Shows the answer while it arrives, and counts its characters for Temporal, where a stalled stream stops counting. */
 export function showDeltas(live: LiveTextWriter, execution: Pick<Execution, 'report'>): (delta: StreamDelta) => void {
