@@ -185,9 +185,9 @@ test.runIf(process.platform === 'linux')(
     const key = idempotencyKeyOf({ turn, ...CALL });
     const left = spawn('sleep', ['60'], { env: { PATH: process.env['PATH'], HOLDFAST_TOOL_CALL: key } });
     onTestFinished(() => void left.kill('SIGKILL'));
-    await waitUntil('it runs', async () => (await findMarkedProcesses(key)).length === 1);
+    await waitUntil('it runs', () => findMarkedProcesses(key).length === 1);
     await runTool(activityDependencies(sql, { tools: [tool] }), { turn, ...CALL }, execution({ attempt: 2 }));
-    expect(await findMarkedProcesses(key)).toEqual([]);
+    expect(findMarkedProcesses(key)).toEqual([]);
     expect(await results(turn)).toEqual([expect.stringMatching(/^Outcome unknown: /u)]);
   },
 );

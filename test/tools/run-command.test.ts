@@ -149,7 +149,7 @@ test.each(STUBBORN)('a stop leaves nothing of %s', async (_, command) => {
   expect(outcome.ending).toBe('aborted');
   expect(outcome.text).toMatch(/^begun\n\nThe call was stopped\./);
   // A busy system lets go of what was killed a moment later.
-  await waitUntil('nothing is left', async () => (await findMarkedProcesses(context.idempotencyKey)).length === 0);
+  await waitUntil('nothing is left', () => findMarkedProcesses(context.idempotencyKey).length === 0);
 });
 
 test('a command that is stopped may clean up after itself, and is then not waited for', async () => {
@@ -167,7 +167,7 @@ test('what a command leaves in the background is ended when it returns, and does
   const command = '(sleep 300 &); nohup sleep 300 & setsid sleep 300 & echo done';
   const outcome = await call(runCommand, { input: { command }, context });
   expect(outcome.text).toMatch(/^done\n/);
-  expect(await findMarkedProcesses(context.idempotencyKey)).toEqual([]);
+  expect(findMarkedProcesses(context.idempotencyKey)).toEqual([]);
 });
 
 test('what a command leaves while it replaces its program again and again is ended too', async () => {
@@ -180,7 +180,7 @@ test('what a command leaves while it replaces its program again and again is end
       context,
     });
     expect(outcome.text).toMatch(/^done\n/);
-    expect(await findMarkedProcesses(context.idempotencyKey)).toEqual([]);
+    expect(findMarkedProcesses(context.idempotencyKey)).toEqual([]);
   }
 });
 
@@ -218,12 +218,12 @@ test('when the worker is killed, its command is gone too, with what left its pro
   const keyOfAnother = `${context.idempotencyKey}0`;
   const another = spawn('sleep', ['300'], { env: { PATH: process.env['PATH'], HOLDFAST_TOOL_CALL: keyOfAnother } });
   onTestFinished(() => void another.kill('SIGKILL'));
-  const left = async (key = context.idempotencyKey): Promise<number> => (await findMarkedProcesses(key)).length;
+  const left = (key = context.idempotencyKey): number => findMarkedProcesses(key).length;
   await waitUntil('the command has begun', () => existsSync(join(context.workspace, 'ready')));
-  expect(await left()).toBeGreaterThan(3);
+  expect(left()).toBeGreaterThan(3);
   worker.kill('SIGKILL');
-  await waitUntil('the command is gone', async () => (await left()) === 0);
-  expect(await left(keyOfAnother)).toBe(1);
+  await waitUntil('the command is gone', () => left() === 0);
+  expect(left(keyOfAnother)).toBe(1);
 });
 
 test('processes of a call are found by its marker, not those of another call', async () => {
@@ -233,7 +233,7 @@ test('processes of a call are found by its marker, not those of another call', a
     call(runCommand, { input: { command: 'touch ready; sleep 300' }, context: { ...context, signal: stop.signal } }),
   );
   await waitUntil('both have begun', () => [one, other].every(({ workspace }) => existsSync(join(workspace, 'ready'))));
-  const found = await findMarkedProcesses(one.idempotencyKey);
+  const found = findMarkedProcesses(one.idempotencyKey);
   expect(found.length).toBeGreaterThan(0);
   for (const processId of found) {
     let environment = '';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { setImmediate as turnOfLoop, setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { TOOL_CALL_MARKER } from './child-environment.ts';
 import { systemErrorCode } from '../errors.ts';
 
@@ -54,7 +54,7 @@ export async function killMarkedProcesses(idempotencyKey: string): Promise<reado
   // One look is not enough: what a process forked while it was being read appears only in the next.
   let looksWithout = 0;
   for (let round = 0; round < ROUNDS && looksWithout < 2; round += 1) {
-    const { marked, starting } = await lookAtProcesses();
+    const { marked, starting } = readProcesses();
     const found = marked.filter((each) => each.idempotencyKey === idempotencyKey);
     for (const { processId } of found) {
       if (sendSignal(processId, 'SIGKILL')) killed.add(processId);
@@ -66,10 +66,9 @@ export async function killMarkedProcesses(idempotencyKey: string): Promise<reado
 }
 
 /** Process ids on this machine that carry the marker of a call; always empty where there is no `/proc`. */
-export async function findMarkedProcesses(idempotencyKey: string): Promise<readonly number[]> {
-  return (await lookAtProcesses()).marked.flatMap((found) =>
-    found.idempotencyKey === idempotencyKey ? [found.processId] : [],
-  );
+export function findMarkedProcesses(idempotencyKey: string): readonly number[] {
+  const found = readProcesses().marked.filter((each) => each.idempotencyKey === idempotencyKey);
+  return found.map(({ processId }) => processId);
 }
 
 const MARKER = `\0${TOOL_CALL_MARKER}=`;
@@ -83,17 +82,6 @@ interface Look {
   readonly marked: readonly MarkedProcess[];
   /** How many processes were just replacing their program, and so showed no environment yet. */
   readonly starting: number;
-}
-
-let next: Promise<Look> | null = null;
-
-/** One look serves all that ask before it begins: twenty commands that end at once need no forty. */
-async function lookAtProcesses(): Promise<Look> {
-  next ??= turnOfLoop().then(() => {
-    next = null;
-    return readProcesses();
-  });
-  return next;
 }
 
 /** Synchronously, for a fifth of the processor time: 265 processes take 4 ms, and 20 ms by the thread pool, which makes four trips for each. */
