@@ -3,8 +3,7 @@ import type { MediaPart } from '../../context/log/content.ts';
 import { quoteRecalled } from '../../context/log/frames.ts';
 import { defineTool } from '../define-tool.ts';
 import { ToolError } from '../errors.ts';
-import { wholePage, wholeCharacters } from '../files/text.ts';
-import type { TextPage } from '../files/text.ts';
+import { wholeCharacters } from '../files/text.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../runtime/names.ts';
 import type { ToolMemory, RecalledEntry } from '../tool.ts';
 
@@ -39,7 +38,8 @@ export const recallOpen = defineTool({
   async run({ entry_id: entryId, offset = 0, limit, around }, { memory, resultLimit }) {
     if (!UUID.test(entryId)) throw noSuchEntry(entryId);
     const room = resultLimit - HEADER_CHARACTERS;
-    const wanted = { entryId, offset, limit: Math.min(limit ?? room, room) };
+    // Two code units hold any character.
+    const wanted = { entryId, offset, limit: Math.min(Math.max(limit ?? room, 2), room) };
     const page = await (around === undefined ? openOne(memory, wanted) : openRange(memory, wanted, around));
     if (page === null) throw noSuchEntry(entryId);
     const { totalCharacters, title } = page;
@@ -64,7 +64,20 @@ interface Wanted {
   readonly limit: number;
 }
 
-interface Page extends TextPage {
+/** What is shown of a text. Pages that begin where the one before ended are the text. */
+interface Cut {
+  /** Of its first code unit. */
+  readonly from: number;
+  readonly text: string;
+}
+
+/** Leaves out halves of characters at both ends. */
+function cutAt(offset: number, piece: string): Cut {
+  const text = wholeCharacters(piece);
+  return { from: offset + piece.indexOf(text), text };
+}
+
+interface Page extends Cut {
   /** Begins the first line. */
   readonly title: string;
   readonly totalCharacters: number;
@@ -76,13 +89,11 @@ interface Page extends TextPage {
 }
 
 async function openOne(memory: ToolMemory, { entryId, offset, limit }: Wanted): Promise<Page | null> {
-  // With what stands on both sides: it may begin or end within a character.
-  const begin = Math.max(0, offset - 1);
-  const page = await memory.open(entryId, begin, offset - begin + limit + 1);
+  const page = await memory.open(entryId, offset, limit);
   if (page === null) return null;
-  const { from, text } = wholePage(page.text, offset - begin, limit);
+  const cut = cutAt(offset, page.text);
   const title = `entry ${entryId} · ${page.kind}${elsewhereText(page)}${leftBranchText(page.branch)}`;
-  return { ...page, from: begin + from, text, shown: quoteRecalled(text), title, ending: 'end of entry' };
+  return { ...page, ...cut, shown: quoteRecalled(cut.text), title, ending: 'end of entry' };
 }
 
 async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted, count: number): Promise<Page | null> {
@@ -97,7 +108,7 @@ async function openRange(memory: ToolMemory, { entryId, offset, limit }: Wanted,
   const { entries, branch } = range;
   const elsewhere = elsewhereText(range);
   const whole = rangeText(entries);
-  const shown = wholePage(whole, offset, limit);
+  const shown = cutAt(offset, whole.slice(offset, offset + limit));
   return {
     title: `${entries.length} entries around entry ${entryId}${elsewhere}${leftBranchText(branch)}`,
     ...shown,
