@@ -66,18 +66,28 @@ export async function runShellCommand(command: ShellCommand): Promise<CommandEnd
   const exit = exitOf(child);
   await started(child);
   const groupId = child.pid ?? 0;
-  const cause = causeOfEnd(command);
-  const output = passOutput(child, command, cause.end);
+  let cause: CommandEnd['cause'] = 'exited';
+  const over = new AbortController();
+  const end = (why: Exclude<CommandEnd['cause'], 'exited'>): void => {
+    if (!over.signal.aborted) cause = why;
+    over.abort();
+  };
+  const timer = setTimeout(() => end('timed_out'), command.timeoutMilliseconds);
+  const aborted = (): void => end('aborted');
+  command.signal.addEventListener('abort', aborted, { once: true, signal: over.signal });
+  if (command.signal.aborted) aborted();
+  const output = passOutput(child, command, () => end('too_much_output'));
   try {
-    if (!cause.signal.aborted) await Promise.race([exit, once(cause.signal, 'abort')]);
-    if (cause.known() !== null) await endProcessGroup(groupId);
+    if (!over.signal.aborted) await Promise.race([exit, once(over.signal, 'abort')]);
+    if (over.signal.aborted) await endProcessGroup(groupId);
     sendSignal(-groupId, 'SIGKILL');
     await killMarkedProcesses(command.idempotencyKey);
     const { exitCode, endedBy } = await exit;
     await output.finished();
-    return { cause: cause.known() ?? 'exited', exitCode, endedBy };
+    return { cause, exitCode, endedBy };
   } finally {
-    cause.cancel();
+    clearTimeout(timer);
+    over.abort();
     child.stdout?.destroy();
     child.stdio[3]?.destroy();
   }
@@ -103,24 +113,8 @@ function exitOf(child: ChildProcess): Promise<Pick<CommandEnd, 'exitCode' | 'end
   });
 }
 
-type Cause = Exclude<CommandEnd['cause'], 'exited'>;
-
-/** The first of time limit, abort and too much output; `signal` is aborted then, and when nobody waits any more. */
-function causeOfEnd({ timeoutMilliseconds, signal }: ShellCommand) {
-  const over = new AbortController();
-  let known: Cause | null = null;
-  const end = (cause: Cause): void => {
-    known ??= cause;
-    over.abort();
-  };
-  const timer = setTimeout(() => end('timed_out'), timeoutMilliseconds);
-  over.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-  signal.addEventListener('abort', () => end('aborted'), { once: true, signal: over.signal });
-  if (signal.aborted) end('aborted');
-  return { signal: over.signal, end, known: (): Cause | null => known, cancel: () => over.abort() };
-}
-
-function passOutput(child: ChildProcess, command: ShellCommand, end: (cause: Cause) => void) {
+/** @param end called when the output is over its limit, or cannot be taken */
+function passOutput(child: ChildProcess, command: ShellCommand, end: () => void) {
   let failure: unknown = null;
   let bytes = 0;
   async function pass(): Promise<void> {
@@ -128,7 +122,7 @@ function passOutput(child: ChildProcess, command: ShellCommand, end: (cause: Cau
       if (!(chunk instanceof Uint8Array)) continue;
       bytes += chunk.length;
       if (bytes > command.outputLimitBytes) {
-        end('too_much_output');
+        end();
         return;
       }
       await command.onOutput(chunk);
@@ -136,7 +130,7 @@ function passOutput(child: ChildProcess, command: ShellCommand, end: (cause: Cau
   }
   const passed = pass().catch((error: unknown) => {
     failure = error;
-    end('too_much_output');
+    end();
   });
   return {
     /** Waits for the rest of the output; not for ever, since a process out of reach may hold the pipe. */
