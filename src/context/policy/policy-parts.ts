@@ -65,6 +65,29 @@ export const summaryPrompts = object({
   merge: promptOf('Asks to merge the summaries of all parts.'),
 });
 
+interface PromptTexts {
+  readonly system: string;
+  readonly history: string;
+  /** Default: `history` asks for the update too. */
+  readonly update?: string;
+  /** Default: as `history`. */
+  readonly turnPrefix?: string;
+  readonly merge: string;
+}
+
+/** Prompts of a design, each with its name. @param version to be raised with each change of a text */
+export function promptsOf(design: string, { update, turnPrefix, ...texts }: PromptTexts, version = 1): SummaryPrompts {
+  const prompt = (kind: string, text: string): Prompt => ({ name: `${design}.${kind}`, version, text });
+  const history = prompt('history', texts.history);
+  return {
+    system: prompt('system', texts.system),
+    history,
+    update: update === undefined ? null : prompt('update', update),
+    turnPrefix: turnPrefix === undefined ? history : prompt('turn-prefix', turnPrefix),
+    merge: prompt('merge', texts.merge),
+  };
+}
+
 export const summaryFraming = object({
   opening: z.string().min(1).meta({ description: 'Text above the summary.' }),
   closing: z.string().meta({ description: 'Text below the summary.' }),
