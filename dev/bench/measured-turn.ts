@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
-import { workTaskQueueFor, turnWorkflowId } from '../../src/turn/temporal-names.ts';
+import { databaseTaskQueueFor, turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import type { BenchStack } from './bench-stack.ts';
 import { TASK_QUEUES } from './workers/settings.ts';
 import type { RawTurnInput } from './workers/raw-workflow.ts';
@@ -59,7 +59,7 @@ export async function runTurn(
 /** The raw workflow with as many steps that pause, and one more in place of Holdfast's last answer. */
 export async function runRawTurn(stack: BenchStack, steps: number): Promise<MeasuredRawTurn> {
   const workflowId = `raw-turn:${randomUUID()}`;
-  const input: RawTurnInput = { steps: steps + 1, workTaskQueue: workTaskQueueFor(TASK_QUEUES.raw) };
+  const input: RawTurnInput = { steps: steps + 1, databaseTaskQueue: databaseTaskQueueFor(TASK_QUEUES.raw) };
   const bodies: number[] = await stack.temporal.workflow.execute('rawTurn', {
     workflowId,
     taskQueue: TASK_QUEUES.raw,

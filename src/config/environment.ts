@@ -97,7 +97,7 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
   ),
   variable(
     'HOLDFAST_TASK_QUEUE',
-    'Task queue of turns. The queue of model calls and tools gets its name from it.',
+    'Task queue of turns. The queue of database activities gets its name from it.',
     '`agent-turn`',
   ),
   variable(

@@ -59,7 +59,7 @@ export interface CreateWorkerOptions {
    */
   readonly payloadCodecs?: readonly PayloadCodec[];
   /**
-   * Queue of workflows and database activities. The queue of model calls and tools gets its name from it. Default: `HOLDFAST_TASK_QUEUE`,
+   * Queue of workflows, model calls and tools. The queue of database activities gets its name from it. Default: `HOLDFAST_TASK_QUEUE`,
    * else `agent-turn`.
    */
   readonly taskQueue?: string;

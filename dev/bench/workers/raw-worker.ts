@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { connectWorker } from '../../../src/temporal/connect.ts';
-import { workTaskQueueFor } from '../../../src/turn/temporal-names.ts';
+import { databaseTaskQueueFor } from '../../../src/turn/temporal-names.ts';
 import { CACHED_WORKFLOWS, TAKEOVER_OPTIONS } from '../../../src/worker/create-turn-workers.ts';
 import { createRawActivities } from './raw-activities.ts';
 import { TASK_QUEUES } from './settings.ts';
@@ -32,13 +32,13 @@ export async function createRawWorker(settings: WorkerSettings): Promise<Measure
         logger: silentLogger,
       }),
       maxCachedWorkflows: CACHED_WORKFLOWS,
-      activities: { compactContext },
+      activities: work,
+      maxConcurrentActivityTaskExecutions: settings.concurrentWork,
     }),
     await Worker.create({
       ...common,
-      taskQueue: workTaskQueueFor(TASK_QUEUES.raw),
-      activities: work,
-      maxConcurrentActivityTaskExecutions: settings.concurrentWork,
+      taskQueue: databaseTaskQueueFor(TASK_QUEUES.raw),
+      activities: { compactContext },
     }),
   ];
   return {
