@@ -3,8 +3,8 @@ import type { RawActivities } from './raw-activities.ts';
 
 export interface RawTurnInput {
   readonly steps: number;
-  /** Queue of the first activity, as in Holdfast. */
-  readonly databaseTaskQueue: string;
+  /** Queue of the last two activities. On the workflow's own, Temporal hands them to its worker without a poll, as in Holdfast. */
+  readonly workTaskQueue: string;
 }
 
 const OPTIONS = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '5 seconds' } as const;
@@ -13,9 +13,9 @@ const OPTIONS = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '5 second
  * What Holdfast is compared with: as many steps of three activities, by the shortest code that does it.
  * @returns milliseconds that the bodies of each step took
  */
-export async function rawTurn({ steps, databaseTaskQueue }: RawTurnInput): Promise<number[]> {
-  const turn = proxyActivities<RawActivities>({ ...OPTIONS, taskQueue: databaseTaskQueue });
-  const work = proxyActivities<RawActivities>(OPTIONS);
+export async function rawTurn({ steps, workTaskQueue }: RawTurnInput): Promise<number[]> {
+  const turn = proxyActivities<RawActivities>(OPTIONS);
+  const work = proxyActivities<RawActivities>({ ...OPTIONS, taskQueue: workTaskQueue });
   const bodies: number[] = [];
   for (let step = 0; step < steps; step += 1) {
     const before = await turn.compactContext();
