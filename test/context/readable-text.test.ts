@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReadableTextReader, readableText } from '../../src/context/log/readable-text.ts';
+import { readableText, readableTexts } from '../../src/context/log/readable-text.ts';
 
 /** As the file would have it. */
 const raw = String.raw;
@@ -37,25 +37,21 @@ describe('readableText', () => {
   });
 });
 
-describe('a text in chunks', () => {
-  it.each(READ)('wherever it is cut reads as the whole: %s', (_, text, readable) => {
-    for (let at = 0; at <= text.length; at += 1) {
-      const reader = new ReadableTextReader();
-      const said = reader.read(text.slice(0, at)) + reader.read(text.slice(at)) + reader.end();
-      expect(said, `cut at ${at}`).toBe(readable);
-      expect(reader.originalOffset(said.length), `cut at ${at}`).toBe(text.length);
-    }
+describe('readableTexts', () => {
+  it.each(READ)('knows the place in the original behind each text: %s', (_, text, readable) => {
+    const { text: said, originalOffset } = readableTexts([text, text]);
+    expect(said).toBe(readable + readable);
+    expect([readable.length, said.length].map(originalOffset)).toEqual([text.length, 2 * text.length]);
   });
 
   it('tells where a character stands in the originals, also behind other texts', () => {
     const texts = ['write_file ', raw`{"a":"Gr\u00fc\u00dfe\n\tfrom Ada"}`, '\n', raw`C:\new`, raw`["x\ny"]`];
-    const reader = new ReadableTextReader();
-    const said = texts.map((text) => reader.read(text) + reader.end()).join('');
+    const { text: said, originalOffset } = readableTexts(texts);
     const original = texts.join('');
     for (const word of ['write', 'Gr', 'from', 'C:', 'y"]']) {
-      expect(reader.originalOffset(said.indexOf(word)), word).toBe(original.indexOf(word));
+      expect(originalOffset(said.indexOf(word)), word).toBe(original.indexOf(word));
     }
-    expect(reader.originalOffset(said.indexOf('üße'))).toBe(original.indexOf(raw`\u00fc`));
-    expect(reader.originalOffset(said.indexOf('ße'))).toBe(original.indexOf(raw`\u00df`));
+    expect(originalOffset(said.indexOf('üße'))).toBe(original.indexOf(raw`\u00fc`));
+    expect(originalOffset(said.indexOf('ße'))).toBe(original.indexOf(raw`\u00df`));
   });
 });

@@ -1,4 +1,4 @@
-import { ReadableTextReader } from '../../context/log/readable-text.ts';
+import { readableTexts } from '../../context/log/readable-text.ts';
 import type { Transaction } from '../database/database.ts';
 import { jsonText, plainText } from '../log/stored-text.ts';
 import { withoutEncodedBytes } from './encoded-bytes.ts';
@@ -84,22 +84,24 @@ export async function cutSource(
   source: Source,
   texts: readonly ChunkedText[],
 ): Promise<{ readonly passages: readonly CutPassage[]; readonly characters: number }> {
-  const reader = new ReadableTextReader();
-  let [text, left] = ['', INDEXED_CHARACTERS];
+  const read: string[] = [];
+  let left = INDEXED_CHARACTERS;
   for (const chunks of texts) {
+    let original = '';
     for await (const chunk of chunks) {
-      text += reader.read(chunk.slice(0, left));
+      original += chunk.slice(0, left);
       left = Math.max(0, left - chunk.length);
       if (left === 0) break;
     }
-    text += reader.end();
+    read.push(original);
   }
+  const { text, originalOffset } = readableTexts(read);
   const pathWords = source.path === null ? [] : wordsOfPath(source.path);
   const shared = { source, pathWords, language: languageOf(text), saidAt: saidAtOf(source, text) };
   const passages = splitPassages(text).map((passage) =>
-    Object.assign({}, shared, { offset: reader.originalOffset(passage.offset), text: plainText(passage.text) }),
+    Object.assign({}, shared, { offset: originalOffset(passage.offset), text: plainText(passage.text) }),
   );
-  return { passages, characters: reader.originalOffset(text.length) };
+  return { passages, characters: originalOffset(text.length) };
 }
 
 /** @returns the next place of the talk */
