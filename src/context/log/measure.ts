@@ -98,26 +98,8 @@ class RunCounter {
   }
 }
 
-function utf8Bytes(text: string, index: number, code: number): number {
-  if (code < 0x80) return 1;
-  if (code < 0x800) return 2;
-  const high = code >= 0xd800 && code < 0xdc00;
-  const low = code >= 0xdc00 && code < 0xe000;
-  if (high) return isLowSurrogate(text.charCodeAt(index + 1)) ? 2 : 3;
-  if (low) return isHighSurrogate(text.charCodeAt(index - 1)) ? 2 : 3;
-  return 3;
-}
-
 function isSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xe000;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code < 0xdc00;
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code < 0xe000;
 }
 
 function flushWhitespace(length: number, isSingleSpace: boolean, counts: Mutable<Measurements>): void {
@@ -147,7 +129,6 @@ function countSlice(text: string, start: number, state: TextState, counts: Mutab
   for (let index = start; index < end; index += 1) {
     const code = text.charCodeAt(index);
     const kind = code < 128 ? (ASCII_CLASS[code] ?? SYMBOL) : wideClass(code);
-    counts.bytes += code < 128 ? 1 : utf8Bytes(text, index, code);
     if (kind <= WHITESPACE) {
       run.flushInto(counts);
       whitespace += 1;
@@ -177,6 +158,7 @@ function countSlice(text: string, start: number, state: TextState, counts: Mutab
 }
 
 function* countText(text: string, counts: Mutable<Measurements>): Generator<undefined, void> {
+  counts.bytes += Buffer.byteLength(text);
   const state: TextState = { run: new RunCounter(), whitespace: 0, onlySpaces: true, punctuated: false };
   for (let start = 0; start < text.length; start += SLICE) {
     if (start > 0) yield;
