@@ -77,15 +77,19 @@ export function summaryParts(
     maximumOutput,
     transcript: input.policy.summary.transcript,
   };
-  if (input.policy.summary.splitTurn === 'separate') {
-    const turnPrefixOutput = Math.max(1, Math.floor(plan.turnPrefixOutput));
-    const parts = separateParts(read, stretches, { ...frame, turnPrefixOutput });
-    return parts.every((part) => part.inputTokens <= frame.limit) ? parts : partsWithMerge(read, stretches, frame);
-  }
-  const inputTokens = frame.overhead + frame.previousTokens + sumTokens(read, all);
-  if (inputTokens > frame.limit) return partsWithMerge(read, stretches, frame);
-  const kind = stretches.length === 1 ? (stretches[0]?.kind ?? 'history') : 'history';
-  return [readingPart(read, { kind, ...all }, { number: 1, inputTokens, maximumOutput })];
+  // The history, which updates the previous summary, and the beginning of the split turn: apart (seeds/pi.md) or as one.
+  const isSeparate = input.policy.summary.splitTurn === 'separate';
+  const [only] = stretches.length === 1 ? stretches : [];
+  const parts = (isSeparate ? stretches : [{ kind: only?.kind ?? 'history', ...all }]).map((stretch, index) => {
+    const isPrefix = isSeparate && stretch.kind === 'turn_prefix';
+    const previous = isPrefix ? 0 : frame.previousTokens;
+    return readingPart(read, stretch, {
+      number: index + 1,
+      inputTokens: frame.overhead + previous + sumTokens(read, stretch),
+      maximumOutput: isPrefix ? Math.max(1, Math.floor(plan.turnPrefixOutput)) : maximumOutput,
+    });
+  });
+  return parts.every((part) => part.inputTokens <= frame.limit) ? parts : partsWithMerge(read, stretches, frame);
 }
 
 /** What a summary request holds besides the transcript. Tokens. */
@@ -95,21 +99,6 @@ interface RequestFrame {
   readonly previousTokens: number;
   readonly maximumOutput: number;
   readonly transcript: TranscriptLimits;
-}
-
-/** One part for the history, which updates the previous summary, and one for the beginning of the split turn; both at once (seeds/pi.md). */
-function separateParts(
-  read: EntriesRead,
-  stretches: readonly Stretch[],
-  frame: RequestFrame & { readonly turnPrefixOutput: number },
-): PlanPart[] {
-  return stretches.map((stretch, index) => {
-    const isHistory = stretch.kind === 'history';
-    const previous = isHistory ? frame.previousTokens : 0;
-    const inputTokens = frame.overhead + previous + sumTokens(read, stretch);
-    const maximumOutput = isHistory ? frame.maximumOutput : frame.turnPrefixOutput;
-    return readingPart(read, stretch, { number: index + 1, inputTokens, maximumOutput });
-  });
 }
 
 function partsWithMerge(read: EntriesRead, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] | null {
