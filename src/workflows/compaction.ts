@@ -83,16 +83,13 @@ async function checkContext(
   input: CompactContextInput,
 ): Promise<Exclude<CompactContextResult, { kind: 'plan_due' }>> {
   const options = { summary: display.checkSummary() };
-  const noted = (check: CompactContextResult): CompactContextResult => {
+  const noted = <Check extends CompactContextResult>(check: Check): Check => {
     if ('tookMessages' in check) progress.loopGuard = noteProgress(progress.loopGuard);
     return check;
   };
-  let check: CompactContextResult;
-  try {
-    check = noted(await activities.checkContext.executeWithOptions(options, [{ ...input, withinTask: true }]));
-  } catch {
-    check = PLAN_DUE;
-  }
+  let check: CompactContextResult = await activities.checkContext
+    .executeWithOptions(options, [{ ...input, withinTask: true }])
+    .then(noted, () => PLAN_DUE);
   while (check.kind === 'plan_due') check = noted(await activities.compactContext.executeWithOptions(options, [input]));
   return check;
 }

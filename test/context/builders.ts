@@ -16,7 +16,7 @@ import type {
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
-import { continuationContent, continuationWords } from '../../src/context/view/notes.ts';
+import { continuationContent } from '../../src/context/view/notes.ts';
 import { measureSummary } from '../../src/context/summary/summary-message.ts';
 import type { AgentView, View } from '../../src/context/view/view.ts';
 
@@ -241,8 +241,7 @@ export class Conversation {
     }
     this.log.add({ kind: 'compaction', content: [] });
     if (plan.continuation) {
-      const words = continuationWords(this.policy, plan.form);
-      this.log.add({ kind: 'note', slot: 'continuation', content: continuationContent(words) });
+      this.log.add({ kind: 'note', slot: 'continuation', content: continuationContent(this.policy, plan.form) });
     }
   }
 }

@@ -4,7 +4,7 @@ import { NO_CALIBRATION, estimateTokens } from '../../context/log/estimate.ts';
 import { subtractMeasurements } from '../../context/log/measurements.ts';
 import { mayGoOn, budgetFor } from '../../context/policy/budget.ts';
 import { judgeCompaction, weakerForm } from '../../context/plan/plan-compaction.ts';
-import { continuationContent, continuationWords } from '../../context/view/notes.ts';
+import { continuationContent } from '../../context/view/notes.ts';
 import { breakdownWindow } from '../../context/view/view-arrangement.ts';
 import { listParts } from '../../store/compactions/compaction-parts.ts';
 import {
@@ -146,7 +146,7 @@ async function notesAfter(
 
 function continuationNote(snapshot: AgentSnapshot, { form }: CompactionRow): NewContent {
   const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
-  return newContent(continuationContent(continuationWords(snapshot.policy, form), { recall }));
+  return newContent(continuationContent(snapshot.policy, form, { recall }));
 }
 
 /** Runs after the commit, and again if a worker died between the two. The log shows whether it has the summary. */

@@ -1,11 +1,10 @@
 import type { ContentPart } from './content.ts';
 import type { Measurements } from './measurements.ts';
 
-/** The numbers of kinds and slots in the columns of a table are their places here. */
 export const ENTRY_KINDS = ['user', 'assistant', 'tool_result', 'compaction', 'branch_summary', 'note'] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** Where a note stands in the view; the newest note of a slot counts. */
+/** Where a note stands in the view; the newest note of a slot counts. The columns of a table hold places of this list. */
 export const NOTE_SLOTS = ['rules', 'memories', 'continuation', 'plan'] as const;
 export type NoteSlot = (typeof NOTE_SLOTS)[number];
 

@@ -1,12 +1,11 @@
-import { ENTRY_KINDS, NOTE_SLOTS } from './entry.ts';
+import { NOTE_SLOTS } from './entry.ts';
 import type { EntryKind, EntryOutline } from './entry.ts';
 import { emptyMeasuredColumns, measurementsAt, setMeasurements } from './measurements.ts';
 import type { MeasuredColumns } from './measurements.ts';
 
 /** Outlines property by property; all columns have one place per entry, and may have room for more. */
 export interface OutlineColumns {
-  /** Places in `ENTRY_KINDS`. */
-  readonly kinds: Uint8Array;
+  readonly kinds: EntryKind[];
   /** Places in `NOTE_SLOTS`, from 1; 0: no slot. */
   readonly slots: Uint8Array;
   readonly sequences: Int32Array;
@@ -49,7 +48,7 @@ export class OutlineTable implements Iterable<EntryOutline> {
   }
 
   kindAt(position: number): EntryKind {
-    return ENTRY_KINDS[this.columns.kinds[position] ?? 0] ?? 'user';
+    return this.columns.kinds[position] ?? 'note';
   }
 
   sequenceAt(position: number): number {
@@ -113,7 +112,7 @@ function tableOf(outlines: readonly EntryOutline[]): OutlineTable {
 }
 
 export function writeOutline(columns: OutlineColumns, position: number, outline: EntryOutline): void {
-  columns.kinds[position] = ENTRY_KINDS.indexOf(outline.kind);
+  columns.kinds[position] = outline.kind;
   columns.slots[position] = outline.slot === undefined ? 0 : NOTE_SLOTS.indexOf(outline.slot) + 1;
   columns.sequences[position] = outline.sequence;
   columns.turns[position] = columns.turnNames.placeOf(outline.turnId);
@@ -128,7 +127,7 @@ export function writeOutline(columns: OutlineColumns, position: number, outline:
 /** Columns of zeros; the first name of a tool is the empty one. */
 export function emptyOutlineColumns(length: number): OutlineColumns {
   return {
-    kinds: new Uint8Array(length),
+    kinds: [],
     slots: new Uint8Array(length),
     sequences: new Int32Array(length),
     turns: new Int32Array(length),

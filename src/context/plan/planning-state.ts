@@ -1,5 +1,6 @@
-import { continuationContent, continuationWords } from '../view/notes.ts';
+import { continuationContent } from '../view/notes.ts';
 import { policyTokens } from '../policy/budget.ts';
+import { textOf } from '../log/content.ts';
 import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
 import { outlineTable } from '../log/outline-table.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
@@ -76,8 +77,8 @@ export function planningState(input: PlanInput): PlanningState {
 /** Whichever form succeeds in the end, its note fits. */
 function continuationTokens({ policy, calibration }: PlanInput): number {
   const forms = ['summary', 'extractive_summary', 'clip_only'] as const;
-  const words = new Set(forms.map((form) => continuationWords(policy, form)));
-  const notes = [...words].map((text) => measureContent(continuationContent(text, { recall: true })));
+  const texts = new Set(forms.map((form) => textOf(continuationContent(policy, form, { recall: true }))));
+  const notes = Array.from(texts, (text) => measureContent([{ type: 'text', text }]));
   return Math.max(...notes.map((note) => calibratedTokens(note, calibration)));
 }
 
@@ -125,6 +126,23 @@ function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): 
 /** A plan before it was held against target and minimum gain. */
 export type DraftedPlan = Omit<CompactionPlan, 'acceptedTokens' | 'requiredGain'>;
 
+/** Drops nothing, changes nothing and writes no summary. */
+export const NOTHING_PLANNED = {
+  firstKeptSequence: null,
+  opensWithMarker: false,
+  keptFromMarker: false,
+  splitTurn: false,
+  coveredThroughSequence: null,
+  droppedMessages: 0,
+  keptSequences: [],
+  operations: [],
+  parts: [],
+  summaryLimit: 0,
+  continuation: false,
+  insideTurn: false,
+  turnIsOver: false,
+} as const;
+
 /** What a form leads to. Without others it drops nothing and writes no summary. */
 export function draftedPlan(
   state: PlanningState,
@@ -133,17 +151,10 @@ export function draftedPlan(
   others: Partial<DraftedPlan>,
 ): DraftedPlan {
   return {
+    ...NOTHING_PLANNED,
     form,
-    firstKeptSequence: null,
-    opensWithMarker: false,
-    keptFromMarker: false,
-    splitTurn: false,
-    coveredThroughSequence: null,
-    droppedMessages: 0,
     keptSequences: state.input.summary?.keptSequences ?? [],
     operations: [...draft.operations.values()],
-    parts: [],
-    summaryLimit: 0,
     entriesInView: state.entriesInView,
     continuation: state.continuation,
     insideTurn: state.insideTurn,

@@ -184,6 +184,7 @@ export function frameTokens(state: PlanningState, form: SummaryForm): number {
 
 /** What the summary in force says takes, without what the program puts around it. */
 export function earlierTextTokens(state: PlanningState, form: SummaryForm, { quotedTokens }: Layout): number {
+  if (state.summaryTokens === 0) return 0;
   return Math.max(0, state.summaryTokens - frameTokens(state, form) - quotedTokens);
 }
 

@@ -2,6 +2,7 @@ import type { Entry } from '../log/entry.ts';
 import { estimateTokens } from '../log/estimate.ts';
 import { frame, framed } from '../log/frames.ts';
 import type { Calibration, CompactionPlan, ModelLimits } from '../plan/plan.ts';
+import { NOTHING_PLANNED } from '../plan/planning-state.ts';
 import { budgetFor } from '../policy/budget.ts';
 import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS } from '../policy/prompts/checkpoint.ts';
 import type { CompactionPolicy, Prompt } from '../policy/policy.ts';
@@ -118,20 +119,10 @@ export function branchPlan(range: {
   const { inputTokens: tokensBefore } = range;
   const maximumOutput = Math.min(BRANCH_SUMMARY_OUTPUT, range.maximumOutput);
   return {
+    ...NOTHING_PLANNED,
     form: 'summary',
-    firstKeptSequence: null,
-    opensWithMarker: false,
-    keptFromMarker: false,
-    droppedMessages: 0,
-    splitTurn: false,
-    coveredThroughSequence: null,
-    keptSequences: [],
-    operations: [],
     parts: [{ ...range, number: 1, wave: 1, kind: 'branch', maximumOutput }],
     summaryLimit: maximumOutput,
-    continuation: false,
-    insideTurn: false,
-    turnIsOver: false,
     tokensBefore,
     tokensAfter: tokensBefore,
     acceptedTokens: 0,

@@ -1,4 +1,4 @@
-import { headOf, tailOf } from '../plan/clip.ts';
+import { headOf } from '../plan/clip.ts';
 import { saidText } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { estimateTokens } from '../log/estimate.ts';
@@ -7,7 +7,7 @@ import type { Framed } from '../log/frames.ts';
 import { textTokens } from '../log/measure.ts';
 import type { Calibration, ModelLimits, PlanPart, CompactionPlan, CompactionReason } from '../plan/plan.ts';
 import type { CompactionPolicy, Prompt, SummarySection } from '../policy/policy.ts';
-import { transcriptText } from './transcript.ts';
+import { shorten, transcriptText } from './transcript.ts';
 import type { AgentView, View, ProjectionInput } from '../view/view.ts';
 import type { Measurements } from '../log/measurements.ts';
 import { projectChecked } from '../view/project-view.ts';
@@ -156,13 +156,9 @@ function partsText(input: SummaryRequestInput, bound: { rest: number; tokens: Co
     .join('\n');
 }
 
-/** The text, or as many of its lines from both ends as fit: the beginning holds the task, the end what is open. */
+/** The text, or as much from both ends as fits: the beginning holds the task, the end what is open. */
 function boundedText(text: string, bound: { maximumTokens: number; tokens: CountTokens }): string {
-  const all = bound.tokens(text);
-  if (all <= bound.maximumTokens) return text;
-  const kept = Math.max(0, Math.floor((text.length * bound.maximumTokens) / all) - 40);
-  const head = headOf(text, Math.ceil(kept / 2));
-  return `${head}\n[… left out …]\n${tailOf(text, Math.floor(kept / 2))}`;
+  return shorten(text, (text.length * bound.maximumTokens) / Math.max(1, bound.tokens(text)), 0.5);
 }
 
 /**

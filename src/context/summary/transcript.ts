@@ -204,7 +204,7 @@ function leftOutMark(blocks: number): string {
 }
 
 /** At most `characters` of a text, with a mark where its middle was. */
-function shorten(text: string, characters: number, headShare: number): string {
+export function shorten(text: string, characters: number, headShare: number): string {
   if (text.length <= characters) return text;
   const label = (omitted: number): string => `\n[… ${formatCount(omitted)} characters left out …]\n`;
   const kept = Math.floor(characters) - label(text.length).length;

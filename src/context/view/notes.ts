@@ -1,7 +1,7 @@
 import type { ContentPart, FilePart, ImagePart } from '../log/content.ts';
 import { LINES, frame, nameText, quoteText, tagsOf } from '../log/frames.ts';
 import type { CompactionForm } from '../plan/plan.ts';
-import type { CompactionPolicy, PlaceholderTexts } from '../policy/policy.ts';
+import type { CompactionPolicy, ContinuationTexts, PlaceholderTexts } from '../policy/policy.ts';
 
 /**
  * The note that follows a pass inside a turn. Without it models take the shorter context for a
@@ -22,24 +22,19 @@ export function continuationText(options: RecallOptions = {}): string {
   ].join('\n');
 }
 
-/** @param text the policy's own words; `null` for those of `continuationText` */
-export function continuationContent(text: string | null, options: RecallOptions = {}): readonly ContentPart[] {
-  return [{ type: 'text', text: text ?? continuationText(options) }];
+/** The note after a compaction of a form, in the policy's own words if it has some. */
+export function continuationContent(
+  { continuationText: own }: CompactionPolicy,
+  form: CompactionForm,
+  options: RecallOptions = {},
+): readonly ContentPart[] {
+  return [{ type: 'text', text: own === null ? continuationText(options) : wordsAfter(own, form) }];
 }
 
-/** The policy's own words after a pass of a form; `null` for those of `continuationText`. */
-export function continuationWords({ continuationText: own }: CompactionPolicy, form: CompactionForm): string | null {
-  if (own === null || typeof own === 'string') return own;
-  switch (form) {
-    case 'summary':
-    case 'shorter_summary':
-      return own.afterSummary;
-    case 'extractive_summary':
-      return own.afterExtract;
-    case 'reduction':
-    case 'clip_only':
-      return own.withoutSummary;
-  }
+function wordsAfter(own: string | ContinuationTexts, form: CompactionForm): string {
+  if (typeof own === 'string') return own;
+  if (form === 'extractive_summary') return own.afterExtract;
+  return form === 'summary' || form === 'shorter_summary' ? own.afterSummary : own.withoutSummary;
 }
 
 /** Where a turn stands, as its model is told at the end of each request. */

@@ -1,4 +1,6 @@
 import type { Database, Transaction } from '../database/database.ts';
+import { readDecision } from '../messages/decision-rows.ts';
+import type { Decision } from '../messages/decision-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { jsonText } from '../log/stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
@@ -12,7 +14,6 @@ export type {
   PartialToolOutput,
   ToolCallOutcome,
   ToolCallReference,
-  ToolCallRow,
 } from './tool-call-rows.ts';
 
 export { listLateToolResults, storeToolResult } from './tool-results.ts';
@@ -25,6 +26,12 @@ export interface Claimer {
   readonly activityAttempt: number;
 }
 
+/** A call, and what a person decided about it. */
+export interface OpenedToolCall extends ToolCallRow {
+  /** `null`: nobody was asked. */
+  readonly decision: Decision | null;
+}
+
 /**
  * Reads a call before anything is done for it.
  * @throws StoreError `tool_call_not_found`, `superseded_attempt` (a newer attempt of the same activity runs the call, so this one must not
@@ -33,13 +40,14 @@ export interface Claimer {
 export async function openToolCall(
   sql: Database,
   call: ToolCallReference & Pick<Claimer, 'runId' | 'activityAttempt'>,
-): Promise<ToolCallRow> {
-  const row = await readToolCall(sql, { ...call, ...call.turn });
+): Promise<OpenedToolCall> {
+  const reference = { ...call, ...call.turn };
+  const [row, decision] = await Promise.all([readToolCall(sql, reference), readDecision(sql, reference)]);
   const { state, claimer } = row;
   // Attempts of different runs (a workflow that was reset) have no order.
   const isOlder = claimer?.runId === call.runId && claimer.activityAttempt > call.activityAttempt;
   if (state === 'claimed' && isOlder) throw superseded(call, row, call.activityAttempt);
-  return row;
+  return { ...row, decision };
 }
 
 /**

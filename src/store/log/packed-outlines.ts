@@ -5,7 +5,7 @@ import type { ViewScope } from '../conversations/branch-path.ts';
 import type { Queries } from '../database/database.ts';
 import { outlineColumns, toOutline } from './entry-rows.ts';
 import type { OutlineColumns } from './entry-rows.ts';
-import { ENTRY_KINDS, NOTE_SLOTS } from '../../context/log/entry.ts';
+import { NOTE_SLOTS } from '../../context/log/entry.ts';
 import type { EntryKind, EntryOutline } from '../../context/log/entry.ts';
 import { MEASUREMENT_NAMES } from '../../context/log/measurements.ts';
 
@@ -69,8 +69,8 @@ const LINES = [
 
 type Line = (typeof LINES)[number];
 
-/** Places in `ENTRY_KINDS` by the letters that a block has for them, as character codes. */
-const KIND_PLACES = new Uint8Array(128);
+/** Kinds by the letters that a block has for them, as character codes. */
+const KINDS: EntryKind[] = [];
 const LETTERS: readonly (readonly [string, EntryKind])[] = [
   ['u', 'user'],
   ['a', 'assistant'],
@@ -79,7 +79,7 @@ const LETTERS: readonly (readonly [string, EntryKind])[] = [
   ['b', 'branch_summary'],
   ['c', 'compaction'],
 ];
-for (const [letter, kind] of LETTERS) KIND_PLACES[letter.charCodeAt(0)] = ENTRY_KINDS.indexOf(kind);
+for (const [letter, kind] of LETTERS) KINDS[letter.charCodeAt(0)] = kind;
 
 /** A row of `packed_outlines`. */
 export interface PackedBlock {
@@ -138,7 +138,7 @@ export class UnpackedOutlines {
     for (const name of MEASUREMENT_NAMES) take(columns.measurements[name], name);
     for (let index = 0; index < wanted.length; index += 1) {
       const place = wanted[index] ?? 0;
-      columns.kinds[length + index] = KIND_PLACES[kinds.charCodeAt(place)] ?? 0;
+      columns.kinds[length + index] = KINDS[kinds.charCodeAt(place)] ?? 'note';
       columns.sequences[length + index] = before + place + 1;
     }
     this.ids.push(...(wanted === ALL_PLACES ? [ids] : Array.from(wanted, (place) => idAt(ids, place))));

@@ -25,8 +25,7 @@ import type { Calibration } from '../../context/plan/plan.ts';
 import { readCalibration } from '../providers/calibrations.ts';
 import type { ViewOutline } from '../compactions/fit-check.ts';
 
-/** What the check before the call has read. */
-type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp' | 'point'>;
+type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp'>;
 
 export interface ProjectionSource {
   readonly input: ProjectionInput;
@@ -54,7 +53,6 @@ export async function readProjectionSource(
 ): Promise<ProjectionSource> {
   const { turn, headEntryId, known } = request;
   const { conversationId, turnId } = turn;
-  if (known?.point.headEntryId === headEntryId) return readSource(sql, known.point, turnId, known);
   const [row] = await sql<(Omit<ViewPoint, 'branch'> & { epoch: number; branch: number | null })[]>`
     select c.epoch, c.compactions, c.compactions_over, e.branch, e.sequence as head_sequence from conversations c
     left join entries e on e.conversation_id = c.id and e.id = ${headEntryId}
