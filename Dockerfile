@@ -34,8 +34,8 @@ USER node
 # agent is `default` and the folder is the workspace. Mount the file read-only: agents write in this folder.
 WORKDIR /workspace
 VOLUME /workspace
-# Whether the worker is alive: it writes this file every five seconds. Whether its servers answer, `doctor` tells.
-ENV HOLDFAST_HEALTH_FILE=/tmp/holdfast-worker
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD test -n "$(find "$HOLDFAST_HEALTH_FILE" -mmin -0.5)"
+# Whether the worker is alive. Whether its servers answer, `doctor` tells.
+ENV HOLDFAST_HEALTH_PORT=8081
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/$HOLDFAST_HEALTH_PORT && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 && read -r _ status _ <&3 && test "$status" = 200'
 ENTRYPOINT ["node", "/app/bin/holdfast.js"]
 CMD ["worker"]

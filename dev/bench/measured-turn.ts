@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowHandle } from '@temporalio/client';
-import { workTaskQueueFor, turnWorkflowId } from '../../src/turn/temporal-names.ts';
+import { turnWorkflowId } from '../../src/turn/temporal-names.ts';
 import type { BenchStack } from './bench-stack.ts';
-import { TASK_QUEUES } from './workers/settings.ts';
+import { RAW_WORK_QUEUE, TASK_QUEUES } from './workers/settings.ts';
 import type { RawTurnInput } from './workers/raw-workflow.ts';
 
 /** What the history of a finished workflow tells. Times are the server's, so no client or poll is in them. */
@@ -56,10 +56,17 @@ export async function runTurn(
   return { ...measured, conversationId: sent.conversationId };
 }
 
-/** The raw workflow with as many steps that pause, and one more in place of Holdfast's last answer. */
-export async function runRawTurn(stack: BenchStack, steps: number): Promise<MeasuredRawTurn> {
+/**
+ * The raw workflow with as many steps that pause, and one more in place of Holdfast's last answer.
+ * @param workTaskQueue of its model calls and tools. Default: one of their own
+ */
+export async function runRawTurn(
+  stack: BenchStack,
+  steps: number,
+  workTaskQueue = RAW_WORK_QUEUE,
+): Promise<MeasuredRawTurn> {
   const workflowId = `raw-turn:${randomUUID()}`;
-  const input: RawTurnInput = { steps: steps + 1, workTaskQueue: workTaskQueueFor(TASK_QUEUES.raw) };
+  const input: RawTurnInput = { steps: steps + 1, workTaskQueue };
   const bodies: number[] = await stack.temporal.workflow.execute('rawTurn', {
     workflowId,
     taskQueue: TASK_QUEUES.raw,

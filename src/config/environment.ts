@@ -97,7 +97,7 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
   ),
   variable(
     'HOLDFAST_TASK_QUEUE',
-    'Task queue of turns. The queue of model calls and tools gets its name from it.',
+    'Task queue of turns. The queue of database activities gets its name from it.',
     '`agent-turn`',
   ),
   variable(
@@ -110,11 +110,6 @@ export const PROCESS_VARIABLES: readonly Pick<EnvironmentVariable, 'name' | 'mea
     'HOLDFAST_VERSIONING',
     'Whether an open turn stays on its build (`pinned`) or moves to the current one (`auto-upgrade`).',
     '`pinned`',
-  ),
-  variable(
-    'HOLDFAST_HEALTH_FILE',
-    'File that a running worker writes every five seconds, for a health check that looks at its age.',
-    'none',
   ),
   variable('HOLDFAST_HEALTH_PORT', "Port of a worker's `/healthz` (it lives) and `/readyz` (it serves turns).", 'none'),
   variable('HOLDFAST_LOG_LEVEL', 'Lowest level that a worker logs: `debug`, `info`, `warn`, `error`.', '`info`'),

@@ -1,7 +1,7 @@
 const TURN_PREFIX = 'agent-turn';
-const WORK_PREFIX = 'agent-work';
+const DATABASE_PREFIX = 'agent-database';
 
-/** Workflows and database activities. The queue stays fast, so a hundred waiting model calls never delay a stop. */
+/** Workflows, model calls and tools. Temporal hands these calls to the worker of their workflow without a detour through a poll. */
 export const DEFAULT_TURN_TASK_QUEUE = TURN_PREFIX;
 
 /** One workflow id per conversation, so Temporal allows at most one open turn of it. */
@@ -14,16 +14,17 @@ export function isTurnWorkflowId(workflowId: string): boolean {
   return workflowId.startsWith(`${TURN_PREFIX}:`);
 }
 
-/** Activities of the work queue; all others are on the turn queue. */
+/** Activities of the turn queue; all others are on the database queue. */
 export type WorkActivity = 'askHooks' | 'summarize' | 'callModel' | 'runTool';
 
 /**
- * The queue of model calls, summaries and tools of a turn queue: `agent-turn` → `agent-work`, `agent-turn-blue` → `agent-work-blue`,
- * `mine` → `mine-work`. It is derived, so a workflow needs no setting for it.
+ * The queue of a turn queue's database activities, which stays fast, so a hundred waiting model calls never delay a stop: `agent-turn` →
+ * `agent-database`, `agent-turn-blue` → `agent-database-blue`, `mine` → `mine-database`. It is derived, so a workflow needs no setting
+ * for it.
  */
-export function workTaskQueueFor(turnTaskQueue: string): string {
-  if (!turnTaskQueue.startsWith(TURN_PREFIX)) return `${turnTaskQueue}-work`;
-  return WORK_PREFIX + turnTaskQueue.slice(TURN_PREFIX.length);
+export function databaseTaskQueueFor(turnTaskQueue: string): string {
+  if (!turnTaskQueue.startsWith(TURN_PREFIX)) return `${turnTaskQueue}-database`;
+  return DATABASE_PREFIX + turnTaskQueue.slice(TURN_PREFIX.length);
 }
 
 /** Search attributes of a run, all keywords. They are set at its start and on a change of state only. */

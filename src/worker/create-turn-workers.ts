@@ -12,12 +12,12 @@ import { readVersion } from '../temporal/package-version.ts';
 import { patientCodec } from '../temporal/payload-codec.ts';
 import { traceActivities } from '../temporal/trace-activities.ts';
 import type { WorkSinks } from '../turn/activity-values.ts';
-import { workTaskQueueFor } from '../turn/temporal-names.ts';
+import { databaseTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
 
 /** How the workers of a process serve their queues. */
 export interface ServingOptions {
-  /** Queue of workflows and database activities. The queue of model calls and tools gets its name from it. */
+  /** Queue of workflows, model calls and tools. The queue of database activities gets its name from it. */
   readonly taskQueue: string;
   /** Model calls, summaries and tools at once. */
   readonly concurrentWork: number;
@@ -93,8 +93,9 @@ export const CACHED_WORKFLOWS = 200;
 /** One per queue, so that waiting model calls never delay a stop. */
 export async function createTurnWorkers(options: TurnWorkerOptions): Promise<readonly Worker[]> {
   const { codecs = [], onCodecFailure } = options;
-  const { askHooks, summarize, callModel, runTool, ...turnActivities } = options.activities;
+  const { askHooks, summarize, callModel, runTool, ...databaseActivities } = options.activities;
   const workActivities: Pick<Activities, WorkActivity> = { askHooks, summarize, callModel, runTool };
+  const { compactContext } = databaseActivities;
   const common = {
     connection: options.connection,
     namespace: options.namespace,
@@ -113,15 +114,16 @@ export async function createTurnWorkers(options: TurnWorkerOptions): Promise<rea
     workflowBundle: options.workflowBundle,
     sinks: options.sinks,
     maxCachedWorkflows: CACHED_WORKFLOWS,
-    activities: turnActivities,
-  });
-  const worker = await Worker.create({
-    ...common,
-    taskQueue: workTaskQueueFor(options.taskQueue),
-    activities: workActivities,
+    // The check before a model call is a local activity of the workflow.
+    activities: { ...workActivities, compactContext },
     maxConcurrentActivityTaskExecutions: options.concurrentWork,
   });
-  return [turn, worker];
+  const database = await Worker.create({
+    ...common,
+    taskQueue: databaseTaskQueueFor(options.taskQueue),
+    activities: databaseActivities,
+  });
+  return [turn, database];
 }
 
 /**

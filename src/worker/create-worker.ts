@@ -23,7 +23,7 @@ import { DEFAULT_TURN_TASK_QUEUE } from '../turn/temporal-names.ts';
 import { VERSIONINGS } from './create-turn-workers.ts';
 import type { Versioning, WorkerDeployment } from './create-turn-workers.ts';
 import { endOnSignals } from './end-worker.ts';
-import { serveProbes } from './health.ts';
+import { serveHealth } from './health.ts';
 import { startWorker } from './start-worker.ts';
 import type { RunningWorker } from './start-worker.ts';
 
@@ -59,7 +59,7 @@ export interface CreateWorkerOptions {
    */
   readonly payloadCodecs?: readonly PayloadCodec[];
   /**
-   * Queue of workflows and database activities. The queue of model calls and tools gets its name from it. Default: `HOLDFAST_TASK_QUEUE`,
+   * Queue of workflows, model calls and tools. The queue of database activities gets its name from it. Default: `HOLDFAST_TASK_QUEUE`,
    * else `agent-turn`.
    */
   readonly taskQueue?: string;
@@ -140,7 +140,8 @@ export async function createWorker(options: CreateWorkerOptions = {}): Promise<R
     process.exitCode = 1;
   });
   try {
-    await serveProbes(worker, environment, logger);
+    const port = given(environment, 'HOLDFAST_HEALTH_PORT');
+    if (port !== undefined) await serveHealth(Number(port), worker);
   } catch (error) {
     worker.shutdown();
     await worker.ended;

@@ -1,7 +1,7 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../activities/create-activities.ts';
-import { workTaskQueueFor } from '../turn/temporal-names.ts';
+import { databaseTaskQueueFor } from '../turn/temporal-names.ts';
 import type { WorkActivity } from '../turn/temporal-names.ts';
 
 /**
@@ -39,33 +39,33 @@ const MODEL_OPTIONS: ActivityOptions = { ...TOOL_OPTIONS, startToCloseTimeout: '
 const HOOKS_TIMEOUT = '10 minutes';
 
 /** Each queue serves only its own activities, so an activity on the wrong queue would wait for ever. */
-type WorkQueueActivities = Pick<Activities, WorkActivity>;
-type TurnQueueActivities = Omit<Activities, WorkActivity>;
+type WorkActivities = Pick<Activities, WorkActivity>;
+type DatabaseActivities = Omit<Activities, WorkActivity>;
 
 export type TurnActivities = ReturnType<typeof turnActivities>;
 
-/** The activities for the workflow, on the queues that belong to its own queue. */
+/** The activities for the workflow, on its own queue or the one that belongs to it. */
 export function turnActivities() {
-  const taskQueue = workTaskQueueFor(workflowInfo().taskQueue);
+  const taskQueue = databaseTaskQueueFor(workflowInfo().taskQueue);
   // Summaries for the Temporal UI that depend on the call are set where the activity is called.
-  const database = proxyActivities<TurnQueueActivities>(DATABASE_OPTIONS);
-  const named = (summary: string) => proxyActivities<TurnQueueActivities>({ ...DATABASE_OPTIONS, summary });
-  const work = (options: ActivityOptions) => proxyActivities<WorkQueueActivities>({ ...options, taskQueue });
-  const model = work(MODEL_OPTIONS);
+  const database = proxyActivities<DatabaseActivities>({ ...DATABASE_OPTIONS, taskQueue });
+  const named = (summary: string) => proxyActivities<DatabaseActivities>({ ...DATABASE_OPTIONS, taskQueue, summary });
+  const model = proxyActivities<WorkActivities>(MODEL_OPTIONS);
+  const hooks = { ...MODEL_OPTIONS, summary: 'hooks', startToCloseTimeout: HOOKS_TIMEOUT };
   return {
     beginTurn: named('next turn').beginTurn,
     continueTurn: named('turn goes on in a new run').continueTurn,
     lookForStop: named('stop').lookForStop,
     readTimeLeft: named('time left').readTimeLeft,
-    checkContext: proxyLocalActivities<TurnQueueActivities>(CHECK_OPTIONS).compactContext,
+    checkContext: proxyLocalActivities<DatabaseActivities>(CHECK_OPTIONS).compactContext,
     compactContext: database.compactContext,
     commitCompaction: database.commitCompaction,
     requestDecisions: named('open decisions').requestDecisions,
     endTurn: database.endTurn,
-    askHooks: work({ ...MODEL_OPTIONS, summary: 'hooks', startToCloseTimeout: HOOKS_TIMEOUT }).askHooks,
+    askHooks: proxyActivities<WorkActivities>(hooks).askHooks,
     summarize: model.summarize,
     changeBranch: named('change of branch').changeBranch,
     callModel: model.callModel,
-    runTool: work(TOOL_OPTIONS).runTool,
+    runTool: proxyActivities<WorkActivities>(TOOL_OPTIONS).runTool,
   };
 }

@@ -83,13 +83,16 @@ async function checkContext(
   input: CompactContextInput,
 ): Promise<Exclude<CompactContextResult, { kind: 'plan_due' }>> {
   const options = { summary: display.checkSummary() };
-  const noted = <Check extends CompactContextResult>(check: Check): Check => {
+  const noted = (check: CompactContextResult): CompactContextResult => {
     if ('tookMessages' in check) progress.loopGuard = noteProgress(progress.loopGuard);
     return check;
   };
-  let check: CompactContextResult = await activities.checkContext
-    .executeWithOptions(options, [{ ...input, withinTask: true }])
-    .then(noted, () => PLAN_DUE);
+  let check: CompactContextResult;
+  try {
+    check = noted(await activities.checkContext.executeWithOptions(options, [{ ...input, withinTask: true }]));
+  } catch {
+    check = PLAN_DUE;
+  }
   while (check.kind === 'plan_due') check = noted(await activities.compactContext.executeWithOptions(options, [input]));
   return check;
 }

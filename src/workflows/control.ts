@@ -152,6 +152,9 @@ export async function sideBySide<Item>(
   work: (item: Item) => Promise<void>,
   enough?: () => boolean,
 ): Promise<void> {
+  const [only] = items;
+  // It has no siblings. Most steps call one tool, and each promise of a workflow costs a look at the stack.
+  if (only !== undefined && items.length === 1) return work(only);
   const running: Promise<void>[] = [];
   const scope = new CancellationScope();
   const begin = (item: Item): Promise<void> => {

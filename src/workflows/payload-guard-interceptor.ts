@@ -26,23 +26,33 @@ export const interceptors: WorkflowInterceptorsFactory = () =>
         ],
         outbound: [
           {
-            async scheduleActivity(input, next) {
+            scheduleActivity(input, next) {
               const result = next(input);
-              // Temporal tells a running activity of its cancel only in the answer to a heartbeat. The worker of the workflow tells it sooner.
-              let isOpen = true;
-              CancellationScope.current().cancelRequested.catch(() => {
-                if (isOpen) proxySinks<WorkSinks>().work.cancelled(input.seq);
-              });
-              try {
-                return await result;
-              } finally {
-                isOpen = false;
-              }
+              noticeCancel(input.seq, result);
+              return result;
             },
           },
         ],
       }
     : {};
+
+/** Running activities of each scope. */
+const running = new WeakMap<CancellationScope, Set<number>>();
+
+/** Temporal tells a running activity of its cancel only in the answer to a heartbeat. The worker of the workflow tells it sooner. */
+function noticeCancel(seq: number, result: Promise<unknown>): void {
+  const scope = CancellationScope.current();
+  const open = running.get(scope) ?? new Set();
+  if (!running.has(scope)) {
+    running.set(scope, open);
+    scope.cancelRequested.catch(() => {
+      for (const each of open) proxySinks<WorkSinks>().work.cancelled(each);
+    });
+  }
+  open.add(seq);
+  const close = (): unknown => open.delete(seq);
+  result.then(close, close);
+}
 
 function checked<Value>(value: Value): Value {
   const size = defaultPayloadConverter.toPayload(value)?.data?.length ?? 0;

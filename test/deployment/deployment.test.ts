@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DCLinter } from 'dclint';
@@ -9,8 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { DEFAULT_SHUTDOWN_GRACE_MILLISECONDS } from '../../src/worker/create-worker.ts';
-import { createLogger } from '../../src/temporal/process-logger.ts';
-import { keepHealthFile } from '../../src/worker/health.ts';
+import { serveHealth } from '../../src/worker/health.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const COMPOSE_FILE = join(ROOT, 'docker-compose.yml');
@@ -141,30 +139,19 @@ describe('Dockerfile', () => {
     expect(read('.dockerignore').split('\n')).toEqual(expect.not.arrayContaining(['scripts', 'src', 'migrations']));
   });
 
-  test("tells that the worker is alive from its file's age, and starts no program for it but a shell", async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'holdfast-health-'));
-    const file = join(folder, 'worker');
+  test('asks the worker whether it is alive, and starts no program for it but a shell', async () => {
     const check = /^HEALTHCHECK .*? CMD (.*)$/m.exec(image)?.[1] ?? '';
-    const environment = { PATH: process.env['PATH'] ?? '', HOLDFAST_HEALTH_FILE: file };
-    const isHealthy = (): boolean => spawnSync('/bin/sh', ['-c', check], { env: environment }).status === 0;
-    const age = (): Promise<void> => utimes(file, new Date(), new Date(Date.now() - 60_000));
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    try {
-      expect(isHealthy()).toBe(false);
-      keepHealthFile(file, { ended, logger: createLogger('silent'), interval: 20 });
-      await expect.poll(isHealthy, { timeout: 60_000 }).toBe(true);
-      await age();
-      await expect.poll(isHealthy, { timeout: 60_000 }).toBe(true);
-      end();
-      await expect.poll(() => existsSync(file), { timeout: 60_000 }).toBe(false);
-      await writeFile(file, 'of a worker that was killed');
-      await age();
-      expect(isHealthy()).toBe(false);
-      expect(check).not.toContain('node');
-    } finally {
-      end();
-      await rm(folder, { recursive: true, force: true });
-    }
+    const port = await serveHealth(0, { checkReady: () => Promise.reject(new Error('not asked')), ended });
+    const isHealthy = async (): Promise<boolean> => {
+      const environment = { PATH: process.env['PATH'] ?? '', HOLDFAST_HEALTH_PORT: String(port) };
+      const [code] = await once(spawn('/bin/sh', ['-c', check], { env: environment }), 'exit');
+      return code === 0;
+    };
+    expect(await isHealthy()).toBe(true);
+    end();
+    await expect.poll(isHealthy, { timeout: 60_000 }).toBe(false);
+    expect(check).not.toContain('node');
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { workTaskQueueFor } from '../../src/turn/temporal-names.ts';
+import { databaseTaskQueueFor } from '../../src/turn/temporal-names.ts';
 
-test('the work queue follows the name of the turn queue', () => {
-  expect(workTaskQueueFor('agent-turn')).toBe('agent-work');
-  expect(workTaskQueueFor('agent-turn-blue')).toBe('agent-work-blue');
+test('the database queue follows the name of the turn queue', () => {
+  expect(databaseTaskQueueFor('agent-turn')).toBe('agent-database');
+  expect(databaseTaskQueueFor('agent-turn-blue')).toBe('agent-database-blue');
 });
 
-test('a queue with another name gets a work queue beside it', () => {
-  expect(workTaskQueueFor('mine')).toBe('mine-work');
+test('a queue with another name gets a database queue beside it', () => {
+  expect(databaseTaskQueueFor('mine')).toBe('mine-database');
 });

@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker, bundleWorkflowCode } from '@temporalio/worker';
 import { connectWorker } from '../../../src/temporal/connect.ts';
-import { workTaskQueueFor } from '../../../src/turn/temporal-names.ts';
 import { CACHED_WORKFLOWS, TAKEOVER_OPTIONS } from '../../../src/worker/create-turn-workers.ts';
 import { createRawActivities } from './raw-activities.ts';
-import { TASK_QUEUES } from './settings.ts';
+import { RAW_WORK_QUEUE, TASK_QUEUES } from './settings.ts';
 import type { MeasuredWorker, WorkerSettings } from './settings.ts';
 
-/** Two workers with the options of Holdfast's own: the same queues, slots, cache and timers. */
+/**
+ * Two workers with the options of Holdfast's own: the same slots, cache and timers. Model calls and tools have a queue of their own, where
+ * they keep nothing else waiting; the first worker takes them too, for a workflow with one queue.
+ */
 export async function createRawWorker(settings: WorkerSettings): Promise<MeasuredWorker> {
   if (settings.requestsFile === null) throw new TypeError('a raw worker needs the requests to repeat');
   const requests: unknown[] = JSON.parse(readFileSync(settings.requestsFile, 'utf8'));
-  const { compactContext, ...work } = createRawActivities(
+  const activities = createRawActivities(
     settings.simulatorUrl,
     requests.map((request) => JSON.stringify(request)),
   );
@@ -32,12 +34,13 @@ export async function createRawWorker(settings: WorkerSettings): Promise<Measure
         logger: silentLogger,
       }),
       maxCachedWorkflows: CACHED_WORKFLOWS,
-      activities: { compactContext },
+      activities,
+      maxConcurrentActivityTaskExecutions: settings.concurrentWork,
     }),
     await Worker.create({
       ...common,
-      taskQueue: workTaskQueueFor(TASK_QUEUES.raw),
-      activities: work,
+      taskQueue: RAW_WORK_QUEUE,
+      activities,
       maxConcurrentActivityTaskExecutions: settings.concurrentWork,
     }),
   ];

@@ -3,7 +3,7 @@ import type { RawActivities } from './raw-activities.ts';
 
 export interface RawTurnInput {
   readonly steps: number;
-  /** Queue of the last two activities, as in Holdfast. */
+  /** Queue of the last two activities. On the workflow's own, Temporal hands them to its worker without a poll, as in Holdfast. */
   readonly workTaskQueue: string;
 }
 

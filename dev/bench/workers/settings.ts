@@ -7,6 +7,9 @@ export type WorkerKind = 'holdfast' | 'raw';
 
 export const TASK_QUEUES: Readonly<Record<WorkerKind, string>> = { holdfast: 'agent-turn', raw: 'agent-turn-raw' };
 
+/** Of the raw workflow's model calls and tools. */
+export const RAW_WORK_QUEUE = 'agent-work-raw';
+
 /** What tools did, in the workspace. */
 export const JOURNAL = 'journal.jsonl';
 

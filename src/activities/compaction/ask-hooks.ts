@@ -28,7 +28,7 @@ import { declineCompaction } from '../../store/messages/waiting.ts';
 import { keepLedger } from './finished-summary.ts';
 
 /**
- * Asks the hooks of the application, on the work queue, because they may ask a model and take minutes. Plans what `compactContext`
+ * Asks the hooks of the application, on the queue of model calls, because they may ask a model and take minutes. Plans what `compactContext`
  * planned and stores the plan with the hooks' answers.
  */
 export async function askHooks(

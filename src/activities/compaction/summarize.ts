@@ -21,7 +21,7 @@ import type { Execution } from '../runtime/activity.ts';
 import { isConversationSpent, reachedLimit } from '../turn/check-limits.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { finishedText, previousText, readOriginalsOf, summaryRequest } from './summary-text.ts';
-import type { SummaryWork, AskedRequest } from './summary-text.ts';
+import type { SummaryTask, AskedRequest } from './summary-text.ts';
 import { acquirePermit, recordRefusal, waitForProvider } from '../runtime/model-permits.ts';
 import { traceAnswer } from '../runtime/show-calls.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
@@ -103,11 +103,6 @@ async function memoryOf(
   if (source.row.part.kind !== 'flush') return null;
   const scope = await readFlushScope(database, input.turn.conversationId, snapshot.workspace);
   return { ...scope, id: newId(), sourceId: input.compactionId };
-}
-
-export interface SummaryTask extends SummaryWork {
-  readonly input: SummarizeInput;
-  readonly execution: Execution;
 }
 
 /**

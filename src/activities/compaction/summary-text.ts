@@ -28,10 +28,10 @@ import type { SummarizeInput } from '../../turn/activity-values.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { sharedRequestOptions, summaryRequestOptions } from '../../turn/agent-snapshot.ts';
 import type { RequestOptions, AgentSnapshot } from '../../turn/agent-snapshot.ts';
+import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { readFit } from './plan-compaction.ts';
 import { redactedView, redactedOriginals } from './redaction.ts';
-import type { SummaryTask } from './summarize.ts';
 
 /** A provider keeps a prefix at least so long after reading it, less a minute for the call. Milliseconds. */
 const CACHE_LIFETIME_MILLISECONDS = { '5m': 240_000, '1h': 3_540_000 };
@@ -143,9 +143,10 @@ async function plainRequest(
 /** In what users write, a token is never longer. */
 const CHARACTERS_PER_TOKEN = 8;
 
-/** Source of a part's text. */
-export interface SummaryWork {
+/** One part to summarize, and what it is made of. */
+export interface SummaryTask {
   readonly input: SummarizeInput;
+  readonly execution: Execution;
   readonly source: PartSource;
   readonly snapshot: AgentSnapshot;
   /** The policy with the part's own changes. */
@@ -163,21 +164,18 @@ export interface SummaryWork {
  * known forms (R28), which are counted.
  */
 export async function finishedText(
-  dependencies: ActivityDependencies,
-  work: SummaryWork,
+  { database, secrets }: ActivityDependencies,
+  task: SummaryTask,
   text: string,
 ): Promise<{ readonly text: string; readonly count: number }> {
-  const composed = await composedText(dependencies, work, text);
-  return redactSecrets(composed);
+  return redactSecrets(maskText(await withQuotes(database, task, text), secrets));
 }
 
-async function composedText(dependencies: ActivityDependencies, work: SummaryWork, text: string): Promise<string> {
-  const { database, secrets } = dependencies;
-  const { source, snapshot, input } = work;
+async function withQuotes(database: Database, { source, snapshot, input }: SummaryTask, text: string): Promise<string> {
   const { compaction, row } = source;
-  if (row.part.kind === 'flush' || row.part.kind === 'branch') return maskText(text, secrets);
-  const isLast = isLastPart(compaction.plan.parts, row.part);
-  if (!isLast || quotingSection(snapshot.policy) === undefined) return maskText(text, secrets);
+  const { kind } = row.part;
+  const isLast = kind !== 'flush' && kind !== 'branch' && isLastPart(compaction.plan.parts, row.part);
+  if (!isLast || quotingSection(snapshot.policy) === undefined) return text;
   const quotedLimit = compaction.plan.quotedLimit ?? 0;
   const messages = await readUserMessages(database, {
     conversationId: input.turn.conversationId,
@@ -186,7 +184,7 @@ async function composedText(dependencies: ActivityDependencies, work: SummaryWor
     characters: quotedLimit * CHARACTERS_PER_TOKEN,
   });
   const { entries: quoted } = await redactedOriginals(messages);
-  return maskText(insertQuotes(snapshot.policy, text, quoteUserMessages(quoted, quotedLimit)), secrets);
+  return insertQuotes(snapshot.policy, text, quoteUserMessages(quoted, quotedLimit));
 }
 
 /** The summary that is updated, without its lists of files, which are kept separately. */
@@ -197,8 +195,8 @@ export function previousText({ previousSummary }: PartSource): string | null {
 /** The originals of a part and what the user asked before it, without their secrets. */
 export async function readOriginalsOf(
   { database }: ActivityDependencies,
-  { input, source: { row, compaction }, snapshot }: Pick<SummaryWork, 'input' | 'source' | 'snapshot'>,
-): Promise<Pick<SummaryWork, 'entries' | 'request' | 'leftOut'>> {
+  { input, source: { row, compaction }, snapshot }: Pick<SummaryTask, 'input' | 'source' | 'snapshot'>,
+): Promise<Pick<SummaryTask, 'entries' | 'request' | 'leftOut'>> {
   if (row.part.kind === 'branch') return readBranch(database, input.turn, snapshot);
   const { fromSequence, toSequence } = row.part;
   if (fromSequence === undefined || toSequence === undefined) return { entries: [], request: [], leftOut: 0 };
@@ -217,7 +215,7 @@ async function readBranch(
   database: Database,
   turn: TurnReference,
   { policy, summarizer }: AgentSnapshot,
-): Promise<Pick<SummaryWork, 'entries' | 'request' | 'leftOut'>> {
+): Promise<Pick<SummaryTask, 'entries' | 'request' | 'leftOut'>> {
   const read = await readBranchCommand(database, turn);
   if (read.kind !== 'command') return { entries: [], request: [], leftOut: 0 };
   const { conversationId } = turn;

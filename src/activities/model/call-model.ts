@@ -3,7 +3,7 @@ import { calibrate, observationOf } from '../../context/log/estimate.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { measuringContent } from '../../context/log/measure.ts';
 import { addMeasurements } from '../../context/log/measurements.ts';
-import type { ModelLimits } from '../../context/plan/plan.ts';
+import type { Calibration, ModelLimits } from '../../context/plan/plan.ts';
 import { projectChecked, RENDERER_VERSION, shownStubs } from '../../context/view/project-view.ts';
 import { fillByKind } from '../../context/view/view-arrangement.ts';
 import type { View } from '../../context/view/view.ts';
@@ -18,7 +18,6 @@ import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import { stepOf } from '../../store/attempts/attempts.ts';
 import { readAnswer, registerModelCall, storeAnswer } from '../../store/attempts/model-calls.ts';
 import type { StoredAnswer } from '../../store/attempts/model-calls.ts';
-import { readSnapshot } from '../../store/turns/turns.ts';
 import { readProjectionSource } from '../../store/log/view.ts';
 import { viewFingerprint } from '../../store/log/view-fingerprint.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
@@ -70,12 +69,8 @@ export async function callModel(
   execution: Execution,
 ): Promise<CallModelResult> {
   const { database } = dependencies;
-  const [bought, known, check] = await Promise.all([
-    readAnswer(database, input),
-    readSnapshot(database, input.turn.turnId),
-    readFit(database, input.turn),
-  ]);
-  const { snapshot, givenUp } = known;
+  const [bought, check] = await Promise.all([readAnswer(database, input), readFit(database, input.turn)]);
+  const { snapshot, givenUp } = check;
   const { provider } = parseModelName(snapshot.model);
   const queued = { callKey: `${input.turn.turnId}:${input.callNumber}`, by: execution };
   if (bought !== null) {
@@ -101,7 +96,7 @@ export async function callModel(
   }
   try {
     // After the permit: a view may be megabytes, and a waiting call would read it in vain at each attempt.
-    const source = await readProjectionSource(database, { ...input, known });
+    const source = await readProjectionSource(database, { ...input, known: check });
     const view = projectChecked(source.input);
     return await buy(dependencies, input, { source, view, check, estimatedTokens, execution, permit });
   } finally {
@@ -289,7 +284,8 @@ async function keep(
       },
     });
     const { model, modelLimits: limits } = snapshot;
-    await updateCalibration(database, { ...input.turn, model, limits }, (current) => calibrate(current, observation));
+    const learn = (current: Calibration): Calibration => calibrate(current, observation);
+    await updateCalibration(database, { ...input.turn, model, limits }, learn, lesson.learned);
   }
   return completeAnswer(dependencies, input, modelTry, stored);
 }

@@ -3,7 +3,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import { newId } from '../../store/database/ids.ts';
 import { StoreError } from '../../store/database/errors.ts';
 import { claimToolCall, keepPartialOutput, openToolCall, storeToolResult } from '../../store/attempts/tool-calls.ts';
-import type { Claimer, OpenedToolCall, ToolCallOutcome } from '../../store/attempts/tool-calls.ts';
+import type { Claimer, ToolCallRow, ToolCallOutcome } from '../../store/attempts/tool-calls.ts';
 import { idempotencyKeyOf } from '../../store/attempts/tool-call-rows.ts';
 import { newText } from '../../store/log/entries.ts';
 import type { NewContent } from '../../store/log/entries.ts';
@@ -26,7 +26,7 @@ import { traceToolCall } from '../runtime/show-calls.ts';
 /** A call without a result, and the attempt that is to give it one. */
 interface OpenCall {
   readonly input: RunToolInput;
-  readonly call: OpenedToolCall;
+  readonly call: ToolCallRow;
   readonly snapshot: AgentSnapshot;
   readonly claimer: Claimer;
   readonly execution: Execution;
@@ -66,12 +66,12 @@ export async function runTool(
  * A result that a worker stored but could not report. The loop guard gets what that worker would have reported, and does not take it for
  * progress.
  */
-function finishedBefore({ turn }: RunToolInput, call: OpenedToolCall, outcome: ToolCallOutcome): RunToolResult {
+function finishedBefore({ turn }: RunToolInput, call: ToolCallRow, outcome: ToolCallOutcome): RunToolResult {
   const fingerprint = call.fingerprint ?? fingerprintOfUnknown({ turnId: turn.turnId, call });
   return reported(call, outcome, fingerprint);
 }
 
-function reported(call: OpenedToolCall, outcome: ToolCallOutcome, fingerprint: string): RunToolResult {
+function reported(call: ToolCallRow, outcome: ToolCallOutcome, fingerprint: string): RunToolResult {
   const state = outcome === 'not_run' ? 'failed' : outcome;
   return { state, fingerprint, ...(isRecall(call.name) && { recall: true }) };
 }
@@ -120,7 +120,7 @@ function decidedResult(
 }
 
 /** After a crash a tool without effect, or an idempotent one, runs again; a `once` tool never does. */
-function mayRunAgain({ tools }: ActivityDependencies, call: OpenedToolCall): boolean {
+function mayRunAgain({ tools }: ActivityDependencies, call: ToolCallRow): boolean {
   return call.attempt < MOST_CLAIMS && tools.get(call.name)?.effect !== 'once';
 }
 

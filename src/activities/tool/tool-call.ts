@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import { storeToolResult } from '../../store/attempts/tool-calls.ts';
-import type { OpenedToolCall, StoredToolResult, ToolResultToStore } from '../../store/attempts/tool-calls.ts';
+import type { ToolCallRow, StoredToolResult, ToolResultToStore } from '../../store/attempts/tool-calls.ts';
 import { newId } from '../../store/database/ids.ts';
 import { writePieces } from '../../store/log/content-pieces.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../../tools/runtime/names.ts';
@@ -52,7 +52,7 @@ export async function keepLater(
   input: RunToolInput,
   of: {
     readonly later: NonNullable<ToolCallEnd['later']>;
-    readonly call: OpenedToolCall;
+    readonly call: ToolCallRow;
     readonly attempt: number;
     readonly execution: Execution;
   },
@@ -79,7 +79,7 @@ export async function keepLater(
 /** A call of a turn, as the model made it. */
 interface FingerprintedCall {
   readonly turnId: string;
-  readonly call: Pick<OpenedToolCall, 'name' | 'arguments'>;
+  readonly call: Pick<ToolCallRow, 'name' | 'arguments'>;
 }
 
 /** Whether the tool only returns what the conversation holds. */

@@ -13,7 +13,7 @@ import { countUnindexed, searchedInPart, searchMemory } from '../../store/memory
 import { ownId } from '../../store/transfer/conversation-file.ts';
 import { resultLimitFor } from '../../tools/runtime/compose-result.ts';
 import { redactSecrets } from '../../tools/runtime/redact-secrets.ts';
-import type { RecalledPage, RecalledRange, ToolMemory, ToolMemories } from '../../tools/tool.ts';
+import type { ToolMemory, ToolMemories } from '../../tools/tool.ts';
 import type { RunToolInput } from '../../turn/activity-values.ts';
 import type { AgentSnapshot } from '../../turn/agent-snapshot.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
@@ -60,13 +60,26 @@ export function recallOf(
   memoryScopes: readonly MemoryScope[] = [],
 ): ToolMemory {
   const { database, embedder, logger } = dependencies;
-  const reader = { conversationId, memoryScopes };
   const onFailure = (error: unknown): void =>
     logger.warn(describeError(error), 'a search went by words alone: its query could not be embedded');
   const meaning = embedder === null ? null : { embedder, onFailure };
-  /** Texts of a conversation that was imported under ids of the tenant name its entries by the ids of the file. */
-  const ofEntry = async <Found>(id: string, find: (known: string) => Promise<Found | null>): Promise<Found | null> =>
-    (await find(id)) ?? find(ownId(await readTenant(database, conversationId), id));
+  /** Reads an entry of this conversation, else of the one in which a memory was learned from it. */
+  const find = async <Found extends object>(
+    id: string,
+    read: (at: EntryPlace) => Promise<Found | null>,
+  ): Promise<(Found & { readonly conversationId?: string }) | null> => {
+    const own = { conversationId, id, isOfOwnUser: true };
+    // Texts of a conversation that was imported under ids of the tenant name its entries by the ids of the file.
+    const found =
+      (await read(own)) ?? (await read({ ...own, id: ownId(await readTenant(database, conversationId), id) }));
+    if (found !== null) return found;
+    const source = await findSourceConversation(database, { scopes: memoryScopes, sourceId: id });
+    if (source === null) return null;
+    const user = memoryScopes.find(({ scope }) => scope === 'user')?.scopeName;
+    const isOfOwnUser = user !== undefined && (await isConversationOfUser(database, source, user));
+    const behindMemory = await read({ conversationId: source, id, isOfOwnUser });
+    return behindMemory && { ...behindMemory, conversationId: source };
+  };
   return {
     async search(query, limit, filter = {}) {
       // The message that the turn answers is in view, and shares words with what the model asks for.
@@ -77,46 +90,36 @@ export function recallOf(
     searchedInPart: () => searchedInPart(database, conversationId),
     countUnindexed: () => countUnindexed(database, { conversationId }),
     async around(id, count) {
-      const own = await ofEntry(id, (known) => openAround(database, { conversationId, id: known, count }));
-      const range = own === null ? await openAroundSource(database, reader, { id, count }) : { entries: own };
-      if (range === null || range === 'of_another_user') return range;
-      const left = await readLeftBranches(database, [id, ...range.entries.map(({ entryId }) => entryId)]);
+      const range = await find(id, async ({ isOfOwnUser, ...at }) => {
+        const entries = isOfOwnUser ? await openAround(database, { ...at, count }) : ('of_another_user' as const);
+        return entries && { entries };
+      });
+      if (range === null) return null;
+      const { entries } = range;
+      if (entries === 'of_another_user') return entries;
+      const left = await readLeftBranches(database, [id, ...entries.map(({ entryId }) => entryId)]);
       return {
         ...range,
         ...definedOf({ branch: left.get(id) }),
-        entries: range.entries.map((entry) => Object.assign({}, entry, definedOf({ branch: left.get(entry.entryId) }))),
+        entries: entries.map((entry) => Object.assign({}, entry, definedOf({ branch: left.get(entry.entryId) }))),
       };
     },
     async open(id, offset, limit) {
-      const page =
-        (await ofEntry(id, (known) => openEntry(database, { conversationId, id: known, offset, limit }))) ??
-        (await openSource(database, reader, { id, offset, limit }));
+      const page = await find(id, async ({ isOfOwnUser, ...at }) =>
+        (isOfOwnUser ? openEntry : openWithoutSecrets)(database, { ...at, offset, limit }),
+      );
       if (page === null) return null;
       return { ...page, ...definedOf({ branch: (await readLeftBranches(database, [id])).get(id) }) };
     },
   };
 }
 
-/** Who opens an entry behind a memory. */
-interface Reader {
+/** Where an entry is read. */
+interface EntryPlace {
   readonly conversationId: string;
-  readonly memoryScopes: readonly MemoryScope[];
-}
-
-function userOf({ memoryScopes }: Reader): string | undefined {
-  return memoryScopes.find(({ scope }) => scope === 'user')?.scopeName;
-}
-
-async function openSource(
-  database: Database,
-  reader: Reader,
-  { id, ...page }: { readonly id: string; readonly offset: number; readonly limit: number },
-): Promise<RecalledPage | null> {
-  const conversationId = await findSourceConversation(database, { scopes: reader.memoryScopes, sourceId: id });
-  if (conversationId === null) return null;
-  const isOwn = await isOfOwnUser(database, reader, conversationId);
-  const opened = await (isOwn ? openEntry : openWithoutSecrets)(database, { ...page, conversationId, id });
-  return opened === null ? null : { ...opened, conversationId };
+  readonly id: string;
+  /** `false`: nothing of the conversation is shown but the entry, and that without secrets. */
+  readonly isOfOwnUser: boolean;
 }
 
 /** Longer than any form of a secret. Characters. */
@@ -137,24 +140,6 @@ async function openWithoutSecrets(database: Database, request: OpenRequest): Pro
     .reduce((text, secret) => text.replaceAll(secret, '*'.repeat(secret.length)), opened.text);
   // Redaction cannot look into images.
   return { ...opened, text: masked.slice(offset - from, offset - from + limit), media: [] };
-}
-
-/** Nothing of another user's, not even a part. */
-async function isOfOwnUser(database: Database, reader: Reader, conversationId: string): Promise<boolean> {
-  const user = userOf(reader);
-  return user !== undefined && (await isConversationOfUser(database, conversationId, user));
-}
-
-async function openAroundSource(
-  database: Database,
-  reader: Reader,
-  { id, count }: { readonly id: string; readonly count: number },
-): Promise<RecalledRange | 'of_another_user' | null> {
-  const conversationId = await findSourceConversation(database, { scopes: reader.memoryScopes, sourceId: id });
-  if (conversationId === null) return null;
-  if (!(await isOfOwnUser(database, reader, conversationId))) return 'of_another_user';
-  const entries = await openAround(database, { conversationId, id, count });
-  return entries === null ? null : { entries, conversationId };
 }
 
 interface MemoryContext {

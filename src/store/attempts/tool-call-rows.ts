@@ -1,4 +1,5 @@
 import type { RunToolInput } from '../../turn/activity-values.ts';
+import { decisionColumns } from '../messages/decision-rows.ts';
 import type { Decision } from '../messages/decision-rows.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import type { Fragment, Queries } from '../database/database.ts';
@@ -63,6 +64,8 @@ export interface ToolCallRow {
   /** Tells the call with its result from others of the turn; `null` while there is none, or when the end of the turn closed the call. */
   readonly fingerprint: string | null;
   readonly partialOutput: PartialToolOutput | null;
+  /** What a person decided about it; `null`: nobody was asked. */
+  readonly decision: Decision | null;
 }
 
 export async function readToolCall(
@@ -78,8 +81,10 @@ export async function readToolCall(
         then json_build_object('runId', claim_run_id, 'activityAttempt', claim_attempt) end as claimer,
       iso_time(claimed_at) as "claimedAt",
       result_entry_id, fingerprint,
-      ${partialOutput(sql)} as "partialOutput"
-    from tool_calls
+      ${partialOutput(sql)} as "partialOutput",
+      (select ${decisionColumns(sql)} from decisions d
+        where (d.turn_id, d.call_number, d.call_index) = (c.turn_id, c.call_number, c.call_index)) as decision
+    from tool_calls c
     where conversation_id = ${conversationId} and turn_id = ${turnId} and call_number = ${callNumber} and call_index = ${callIndex}`;
   if (row === undefined) {
     throw new StoreError('tool_call_not_found', `turn ${turnId} made no tool call ${callNumber}.${callIndex}`);

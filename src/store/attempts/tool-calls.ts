@@ -1,6 +1,4 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { readDecision } from '../messages/decision-rows.ts';
-import type { Decision } from '../messages/decision-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { jsonText } from '../log/stored-text.ts';
 import { readToolCall } from './tool-call-rows.ts';
@@ -14,6 +12,7 @@ export type {
   PartialToolOutput,
   ToolCallOutcome,
   ToolCallReference,
+  ToolCallRow,
 } from './tool-call-rows.ts';
 
 export { listLateToolResults, storeToolResult } from './tool-results.ts';
@@ -26,12 +25,6 @@ export interface Claimer {
   readonly activityAttempt: number;
 }
 
-/** A call, and what a person decided about it. */
-export interface OpenedToolCall extends ToolCallRow {
-  /** `null`: nobody was asked. */
-  readonly decision: Decision | null;
-}
-
 /**
  * Reads a call before anything is done for it.
  * @throws StoreError `tool_call_not_found`, `superseded_attempt` (a newer attempt of the same activity runs the call, so this one must not
@@ -40,14 +33,13 @@ export interface OpenedToolCall extends ToolCallRow {
 export async function openToolCall(
   sql: Database,
   call: ToolCallReference & Pick<Claimer, 'runId' | 'activityAttempt'>,
-): Promise<OpenedToolCall> {
-  const reference = { ...call, ...call.turn };
-  const [row, decision] = await Promise.all([readToolCall(sql, reference), readDecision(sql, reference)]);
+): Promise<ToolCallRow> {
+  const row = await readToolCall(sql, { ...call, ...call.turn });
   const { state, claimer } = row;
   // Attempts of different runs (a workflow that was reset) have no order.
   const isOlder = claimer?.runId === call.runId && claimer.activityAttempt > call.activityAttempt;
   if (state === 'claimed' && isOlder) throw superseded(call, row, call.activityAttempt);
-  return { ...row, decision };
+  return row;
 }
 
 /**

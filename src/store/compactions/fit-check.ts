@@ -3,14 +3,15 @@ import type { Measurements } from '../../context/log/measurements.ts';
 import type { Calibration, ModelLimits, Operation, SummaryInForce } from '../../context/plan/plan.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import type { ReportedUsage } from '../../models/model-client.ts';
-import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { reportedUsage } from '../attempts/usage.ts';
-import { toCalibration } from '../providers/calibrations.ts';
-import type { CalibrationColumns } from '../providers/calibrations.ts';
+import { calibrationColumns, toCalibration } from '../providers/calibrations.ts';
+import type { CalibrationColumns, LearnedCalibration } from '../providers/calibrations.ts';
 import type { Database, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { staleEpoch } from '../messages/waiting.ts';
+import { snapshotColumns, withSnapshot } from '../turns/turns.ts';
+import type { SnapshotColumns, TurnSettings } from '../turns/turns.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { OutlineTable } from '../../context/log/outline-table.ts';
@@ -18,17 +19,19 @@ import { readOperationsInForce, readViewScope, readCurrentPoint } from '../conve
 import type { ViewPoint } from '../conversations/branch-path.ts';
 import { readOutlines } from '../log/packed-outlines.ts';
 
-export interface FitCheck {
+export interface FitCheck extends TurnSettings {
   readonly headEntryId: string;
   readonly headSequence: number;
+  /** Where the view stands. */
+  readonly point: ViewPoint;
   /** Measurements of the view at the head, without `fixed`. */
   readonly view: Measurements;
-  /** Instructions and tool schemas, as measured when the turn began. */
-  readonly fixed: Measurements;
   readonly model: string;
   readonly modelLimits: ModelLimits;
   readonly policy: CompactionPolicy;
   readonly calibration: Calibration;
+  /** What the calibration was when it was read. */
+  readonly learned: LearnedCalibration;
   /** The newest usage that the provider reported for this model since the newest compaction; older usage never counts (R3). */
   readonly reported: {
     readonly usage: ReportedUsage;
@@ -41,17 +44,22 @@ export interface FitCheck {
   readonly compactRequests: readonly string[];
   /** Messages wait for the next step. Not in a turn for a command, which has none. */
   readonly steers: boolean;
-  readonly limits: SpendingLimits;
   /** Model calls of the turn that were answered. */
   readonly steps: number;
 }
 
-type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration' | 'reported'> &
-  CalibrationColumns & {
+type FitColumns = SnapshotColumns &
+  Pick<
+    FitCheck,
+    'headSequence' | 'model' | 'compactionId' | 'plannedCompactionId' | 'compactRequests' | 'steers' | 'steps'
+  > &
+  Pick<ViewPoint, 'branch' | 'compactions' | 'compactionsOver'> & {
     readonly epoch: number;
     readonly headEntryId: string | null;
     readonly view: string;
-    readonly fixed: string;
+    readonly learnedLimits: ModelLimits | null;
+    /** By server. */
+    readonly calibrations: Readonly<Record<string, CalibrationColumns>> | null;
     readonly usage: ReportedUsage | null;
     readonly answer: string | null;
     readonly since: string | null;
@@ -64,9 +72,10 @@ type FitColumns = Omit<FitCheck, 'headEntryId' | 'view' | 'fixed' | 'calibration
  */
 export async function readFitCheck(sql: Database, turn: TurnReference): Promise<FitCheck> {
   const [row] = await sql<FitColumns[]>`
-    select c.epoch, c.head_entry_id, h.sequence as "headSequence", h.sums + c.view_offset as view, s.fixed,
-      t.model, coalesce(t.model_limits, f.model -> 'modelLimits') as "modelLimits", f.model -> 'policy' as policy,
-      coalesce(k.factor, 1) as factor, k.frame_tokens, coalesce(k.samples, 0) as samples, c.compaction_id,
+    select c.epoch, c.head_entry_id, h.branch, h.sequence as "headSequence", c.compactions, c.compactions_over,
+      h.sums + c.view_offset as view, t.model, t.model_limits as "learnedLimits", ${snapshotColumns(sql)},
+      (select json_object_agg(f.server, ${calibrationColumns(sql)})
+        from model_facts f where f.tenant = c.tenant and f.model = t.model) as calibrations, c.compaction_id,
       p.id as "plannedCompactionId", h.sums - u.sums as since, u.measurements as answer, ${reportedUsage(sql)} as usage,
       array(
         select q.id from messages q
@@ -74,14 +83,10 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
       not t.command_only and exists (
         select from messages q
         where q.conversation_id = c.id and q.consumed_at is null and q.kind = 'message' and q.mode = 'steer') as steers,
-      t.limits, t.steps + c.steps as steps
+      t.steps + c.steps as steps
     from conversations c
     join turns t on t.id = ${turn.turnId} and t.conversation_id = c.id
-    join agent_snapshots s on s.hash = t.snapshot_hash
-    cross join lateral (select model_in_force(t) as model) f
     left join entries h on h.conversation_id = c.id and h.id = c.head_entry_id
-    left join model_facts k on k.tenant = c.tenant and k.model = t.model
-      and k.server = coalesce(coalesce(t.model_limits, f.model -> 'modelLimits') ->> 'server', '')
     left join compactions p on p.conversation_id = c.id and p.status = 'planned'
     left join entries u on u.conversation_id = c.id and u.id = c.usage_entry_id
     left join model_attempts m
@@ -90,17 +95,35 @@ export async function readFitCheck(sql: Database, turn: TurnReference): Promise<
         and m.model = t.model
     where c.id = ${turn.conversationId}`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no turn ${turn.turnId}`);
-  const { epoch, headEntryId, view, fixed, usage, answer, since, factor, frameTokens, samples, ...rest } = row;
+  const { epoch, headEntryId } = row;
   if (epoch !== turn.epoch) throw staleEpoch(turn, epoch);
   if (headEntryId === null) {
     throw new StoreError('entry_not_found', `conversation ${turn.conversationId} has no entries`);
   }
+  const { conversationId } = turn;
+  return toFitCheck({ ...row, conversationId, headEntryId }, await withSnapshot(sql, row));
+}
+
+function toFitCheck(row: FitColumns & Pick<ViewPoint, 'conversationId' | 'headEntryId'>, settings: TurnSettings) {
+  const { conversationId, headEntryId, headSequence, branch, compactions, compactionsOver, usage, answer, since } = row;
+  const modelLimits = row.learnedLimits ?? settings.snapshot.modelLimits;
+  const learned = toCalibration(row.calibrations?.[modelLimits.server ?? '']);
   return {
-    ...rest,
+    ...settings,
     headEntryId,
-    view: parseMeasurements(view),
-    fixed: parseMeasurements(fixed),
-    calibration: toCalibration({ factor, frameTokens, samples }),
+    headSequence,
+    point: { conversationId, headEntryId, headSequence, branch, compactions, ...definedOf({ compactionsOver }) },
+    model: row.model,
+    modelLimits,
+    policy: settings.snapshot.policy,
+    compactionId: row.compactionId,
+    plannedCompactionId: row.plannedCompactionId,
+    compactRequests: row.compactRequests,
+    steers: row.steers,
+    steps: row.steps,
+    learned,
+    view: parseMeasurements(row.view),
+    calibration: learned.calibration,
     reported:
       usage === null || since === null || answer === null
         ? null

@@ -25,7 +25,8 @@ import type { Calibration } from '../../context/plan/plan.ts';
 import { readCalibration } from '../providers/calibrations.ts';
 import type { ViewOutline } from '../compactions/fit-check.ts';
 
-type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp'>;
+/** What the check before the call has read. */
+type KnownTurn = Pick<ProjectionSource, 'snapshot' | 'givenUp' | 'point'>;
 
 export interface ProjectionSource {
   readonly input: ProjectionInput;
@@ -53,6 +54,7 @@ export async function readProjectionSource(
 ): Promise<ProjectionSource> {
   const { turn, headEntryId, known } = request;
   const { conversationId, turnId } = turn;
+  if (known?.point.headEntryId === headEntryId) return readSource(sql, known.point, turnId, known);
   const [row] = await sql<(Omit<ViewPoint, 'branch'> & { epoch: number; branch: number | null })[]>`
     select c.epoch, c.compactions, c.compactions_over, e.branch, e.sequence as head_sequence from conversations c
     left join entries e on e.conversation_id = c.id and e.id = ${headEntryId}

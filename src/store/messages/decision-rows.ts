@@ -21,14 +21,20 @@ export interface Decision {
   readonly expiresAt: string;
 }
 
+/** Of `decisions d`: a `Decision`. */
+export function decisionColumns(sql: Queries): Fragment {
+  return sql`json_build_object('kind', d.kind, 'state', d.state, 'text', d.content,
+    'requestedAt', iso_time(d.requested_at), 'expiresAt', iso_time(d.expires_at))`;
+}
+
 export async function readDecision(
   sql: Queries,
   call: { readonly turnId: string; readonly callNumber: number; readonly callIndex: number },
 ): Promise<Decision | null> {
-  const [row] = await sql<Decision[]>`
-    select kind, state, content as text, iso_time(requested_at) as "requestedAt", iso_time(expires_at) as "expiresAt" from decisions
+  const [row] = await sql<{ decision: Decision }[]>`
+    select ${decisionColumns(sql)} as decision from decisions d
     where turn_id = ${call.turnId} and call_number = ${call.callNumber} and call_index = ${call.callIndex}`;
-  return row ?? null;
+  return row?.decision ?? null;
 }
 
 interface WaitingDecision {

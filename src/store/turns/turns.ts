@@ -5,7 +5,7 @@ import type { AgentSnapshot, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { SpendingLimits } from '../../turn/spending.ts';
 import type { TurnOutcome, TurnReference } from '../../turn/turn-reference.ts';
 import type { WaitReason } from '../../turn/limits.ts';
-import type { Database, Queries } from '../database/database.ts';
+import type { Database, Fragment, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
 import { parseMeasurements } from '../log/measurement-columns.ts';
@@ -102,35 +102,58 @@ export async function readLastTurn(sql: Queries, conversationId: string): Promis
   return row ?? null;
 }
 
-interface SnapshotColumns {
-  readonly snapshot: AgentSnapshot;
-  readonly fallbacks: readonly GivenUpModel[];
-  readonly fixed: string;
+export interface SnapshotColumns {
+  readonly snapshotHash: string;
+  readonly givenUp: readonly GivenUpModel[];
   readonly limits: SpendingLimits;
   readonly commandOnly: boolean;
 }
 
-/**
- * What the turn began with, with the model in force.
- * @throws StoreError `turn_not_found`
- */
-export async function readSnapshot(
-  sql: Database,
-  turnId: string,
-): Promise<{
+/** Of `turns t`, for `withSnapshot`. */
+export function snapshotColumns(sql: Queries): Fragment {
+  return sql`encode(t.snapshot_hash, 'hex') as "snapshotHash", t.fallbacks as "givenUp", t.limits, t.command_only`;
+}
+
+/** What a turn began with, with the model in force. */
+export interface TurnSettings extends Omit<SnapshotColumns, 'snapshotHash'> {
   readonly snapshot: AgentSnapshot;
-  readonly givenUp: readonly GivenUpModel[];
+  /** Instructions and tool schemas, as measured when the turn began. */
   readonly fixed: Measurements;
-  readonly limits: SpendingLimits;
-  readonly commandOnly: boolean;
-}> {
-  const [row] = await sql<SnapshotColumns[]>`
-    select s.content as snapshot, t.fallbacks, s.fixed, t.limits, t.command_only
-    from turns t join agent_snapshots s on s.hash = t.snapshot_hash where t.id = ${turnId}`;
+}
+
+/** @throws StoreError `turn_not_found` */
+export async function readSnapshot(sql: Database, turnId: string): Promise<TurnSettings> {
+  const [row] = await sql<SnapshotColumns[]>`select ${snapshotColumns(sql)} from turns t where t.id = ${turnId}`;
   if (row === undefined) throw turnNotFound(turnId);
-  const { fallbacks: givenUp, limits } = row;
-  const snapshot = withModelInForce(row.snapshot, givenUp.length);
-  return { snapshot, givenUp, fixed: parseMeasurements(row.fixed), limits, commandOnly: row.commandOnly };
+  return withSnapshot(sql, row);
+}
+
+export async function withSnapshot(sql: Queries, columns: SnapshotColumns): Promise<TurnSettings> {
+  const { snapshotHash, givenUp, limits, commandOnly } = columns;
+  const { content, fixed } = snapshots.get(snapshotHash) ?? (await loadSnapshot(sql, snapshotHash));
+  return { snapshot: withModelInForce(content, givenUp.length), givenUp, fixed, limits, commandOnly };
+}
+
+interface StoredSnapshot {
+  readonly content: AgentSnapshot;
+  readonly fixed: Measurements;
+}
+
+/** By the hash of their content, so they never change. Each step reads one three times, and a large agent has 100 KB. */
+const snapshots = new Map<string, StoredSnapshot>();
+
+/** Those that were loaded last. */
+const KEPT_SNAPSHOTS = 50;
+
+async function loadSnapshot(sql: Queries, hash: string): Promise<StoredSnapshot> {
+  const [row] = await sql<{ content: AgentSnapshot; fixed: string }[]>`
+    select content, fixed from agent_snapshots where hash = decode(${hash}, 'hex')`;
+  if (row === undefined) throw new StoreError('turn_not_found', `there is no agent snapshot ${hash}`);
+  const loaded = { content: row.content, fixed: parseMeasurements(row.fixed) };
+  snapshots.set(hash, loaded);
+  const [oldest] = snapshots.keys();
+  if (snapshots.size > KEPT_SNAPSHOTS && oldest !== undefined) snapshots.delete(oldest);
+  return loaded;
 }
 
 /**

@@ -35,8 +35,9 @@ export const readFile = defineTool({
   effect: 'none',
   async run({ path, offset = 1, limit = PAGE_LINES, column = 1 }, context) {
     const { signal, resultLimit } = context;
-    const { display, ...place } = requireExisting(await locate(context, path));
-    const file = await openFile({ display, ...place });
+    const place = requireExisting(await locate(context, path));
+    const { display } = place;
+    const file = await openFile(place);
     try {
       if (await isBinary(file)) {
         const { size } = await file.stat();

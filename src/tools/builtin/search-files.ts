@@ -1,8 +1,9 @@
+import { lstat } from 'node:fs/promises';
 import type { RE2JS } from 're2js';
 import { z } from 'zod';
 import { counted, wholeCharacters } from '../files/text.ts';
 import { defineTool } from '../define-tool.ts';
-import { ToolError } from '../errors.ts';
+import { fileError, ToolError } from '../errors.ts';
 import { globTest, DIRECTORIES_NOT_ENTERED, walkFiles } from '../files/walk-files.ts';
 import { compilePattern, searchFile } from '../files/search-file.ts';
 import type { FoundLine } from '../files/search-file.ts';
@@ -45,9 +46,8 @@ export const searchFiles = defineTool({
     for await (const file of filesToSearch(place, context.signal)) {
       if (!wanted(file.display)) continue;
       const found = await searchIn(file, expression, report.room() + 1, context.signal);
-      if (found === 'protected') continue;
       report.files += 1;
-      if (found === 'unreadable') report.skipped += 1;
+      if (found === null) report.skipped += 1;
       else for (const match of found) report.add(file.display, match);
       if (report.full) break;
     }
@@ -57,15 +57,10 @@ export const searchFiles = defineTool({
 
 /** The file itself when the path names one, else all files below. */
 async function* filesToSearch(place: ExistingLocation, signal: AbortSignal): AsyncGenerator<ExistingLocation> {
-  let isFile = true;
-  try {
-    const handle = await openFile(place);
-    await handle.close();
-  } catch (error) {
-    if (!(error instanceof ToolError && error.code === 'wrong_kind')) throw error;
-    isFile = false;
-  }
-  if (isFile) {
+  const found = await lstat(place.existing).catch((error: unknown) => {
+    throw fileError(error, place.display);
+  });
+  if (!found.isDirectory()) {
     yield place;
     return;
   }
@@ -74,13 +69,13 @@ async function* filesToSearch(place: ExistingLocation, signal: AbortSignal): Asy
   }
 }
 
-/** `unreadable`: it is binary or gone, too. */
+/** `null`: the file is binary, gone or not readable. */
 async function searchIn(
   file: ExistingLocation,
   expression: RE2JS,
   limit: number,
   signal: AbortSignal,
-): Promise<readonly FoundLine[] | 'protected' | 'unreadable'> {
+): Promise<readonly FoundLine[] | null> {
   try {
     const handle = await openFile(file);
     try {
@@ -90,7 +85,7 @@ async function searchIn(
     }
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    return error.code === 'protected' ? 'protected' : 'unreadable';
+    return null;
   }
 }
 

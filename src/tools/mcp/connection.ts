@@ -137,7 +137,7 @@ const WORDS = {
     `The MCP server ${server} could not be reached, so the call did not run: ${reason}.`,
   mcp_refused: (server: string, reason: string) => `The MCP server ${server} refused the call: ${reason}`,
   mcp_result_invalid: (server: string, reason: string) =>
-    `The MCP server ${server} ran the call, and its result cannot be read: ${reason}. At most 10 MiB are read.`,
+    `The MCP server ${server} ran the call, and its result cannot be read: ${reason}`,
   outcome_unknown: (server: string, reason: string) =>
     `The MCP server ${server} was lost during the call (${reason}): it may have taken effect or not. Check before you make it again.`,
 } as const;
@@ -165,11 +165,7 @@ function codeOf(error: unknown): keyof typeof WORDS {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof z.core.$ZodError)
-    return error.issues
-      .map(({ path, message }) => `${path.join('.')}: ${message}`)
-      .join('; ')
-      .slice(0, 300);
+  if (error instanceof z.core.$ZodError) return z.prettifyError(error).slice(0, 300);
   if (isPrivate(error)) return 'its name leads to a private address, which `privateAddress: true` allows';
   const code = networkCode(error);
   const message = error instanceof Error ? error.message : String(error);
@@ -184,18 +180,12 @@ function isPrivate(error: unknown): boolean {
 /** There was no connection yet, or its certificate was refused. */
 function isUnsent(error: unknown): boolean {
   if (/CERT|UNABLE_TO_VERIFY/u.test(networkCode(error))) return true;
-  const cause = causeOf(error);
   // A name with several addresses fails with the errors of all.
-  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   return first instanceof Error && 'syscall' in first && /^(?:connect|getaddrinfo)$/u.test(String(first.syscall));
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
 }
 
 /** `ECONNREFUSED` …; empty when the network was not the reason. */
 function networkCode(error: unknown): string {
-  const cause = causeOf(error);
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -12,6 +12,9 @@ import type { OutputSink } from '../tool.ts';
 /** Bytes of one result that are kept: design.md §6. What is beyond is counted and lost. */
 const KEPT_BYTES = 64 * 1_024 * 1_024;
 
+/** Bytes up to which output stays in memory. Most results are smaller, and a file costs a step half a millisecond. */
+const HELD_BYTES = 256 * 1_024;
+
 /** Bytes of a piece handed out for storage. */
 const PIECE_BYTES = 1_024 * 1_024;
 
@@ -49,8 +52,8 @@ export interface CollectingSink extends OutputSink {
 }
 
 /**
- * Collects output of any size with flat memory, in a temporary file that has no name any more once it is open, so
- * that it vanishes with the process however that ends.
+ * Collects output of any size with flat memory. Beyond `HELD_BYTES` it is in a temporary file that has no name any more once it is
+ * open, so that it vanishes with the process however that ends.
  */
 export function createOutputSink(options: OutputSinkOptions): CollectingSink {
   const mask = createSecretMask(options.secrets ?? []);
@@ -118,16 +121,29 @@ async function inPieces(bytes: Uint8Array, take: (piece: Uint8Array) => Promise<
 
 function createByteStore() {
   let length = 0;
+  let held: Buffer[] = [];
   let file: FileHandle | null = null;
 
   return {
     async append(bytes: Uint8Array): Promise<void> {
-      file ??= await openUnnamed(tmpdir());
-      await writeAll(file, bytes);
       length += bytes.length;
+      if (file === null && length <= HELD_BYTES) {
+        // Copied, because the tool may write into it again.
+        held.push(Buffer.from(bytes));
+        return;
+      }
+      if (file === null) {
+        file = await openUnnamed(tmpdir());
+        await writeAll(file, Buffer.concat(held));
+        held = [];
+      }
+      await writeAll(file, bytes);
     },
     async *pieces(): AsyncGenerator<Uint8Array> {
-      if (file === null) return;
+      if (file === null) {
+        if (length > 0) yield Buffer.concat(held);
+        return;
+      }
       for (let position = 0; position < length;) {
         const piece = Buffer.alloc(Math.min(PIECE_BYTES, length - position));
         const { bytesRead } = await file.read(piece, 0, piece.length, position);
