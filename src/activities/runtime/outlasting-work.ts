@@ -1,5 +1,5 @@
 /** All work that outlives its attempt: another attempt joins it, or waits until it is stored. */
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '@temporalio/activity';
 import type { Execution } from './activity.ts';
@@ -34,6 +34,8 @@ interface Work {
 export function createOutlastingWork(): OutlastingWork {
   const works = new Set<Work>();
   const ending = new AbortController();
+  // All results of the worker may wait for Postgres at once.
+  setMaxListeners(0, ending.signal);
   return {
     async finish(execution, work) {
       const result = work({ ...execution, signal: ending.signal });
