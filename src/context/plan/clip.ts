@@ -97,42 +97,31 @@ function clipToolCall(part: ToolCallPart, keep: KeptEnds, clip: ClipContext): To
  * all they say where little is kept. What cannot be shortened that way (not an object, or many small values) becomes one
  * string under the key `clipped`.
  */
-function clipArguments(text: string, keep: KeptEnds, clip: ClipContext): string {
-  const inPlace = clipArgumentsInPlace(text, keep.head + keep.tail, clip);
-  if (inPlace !== null) return inPlace;
-  const label = clippedArgumentLabel({ entryId: clip.entryId, omitted: keep.omitted }, clip.options);
-  return JSON.stringify({ clipped: headOf(text, keep.head) + label + tailOf(text, keep.tail) });
+function clipArguments(text: string, { head, tail, omitted }: KeptEnds, { entryId, options }: ClipContext): string {
+  const labelOf = (left: number): string => clippedArgumentLabel({ entryId, omitted: left }, options);
+  const kept = head + tail;
+  const limits = [kept, kept / 2, kept / 4, kept / 16, 0].map((limit) => Math.max(SHORT_STRING, Math.floor(limit)));
+  const value = parseNestedJson(text);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  for (const limit of isObject ? [...limits, 0] : []) {
+    const clipped = JSON.stringify(clipStrings(value, limit, labelOf));
+    if (clipped.length <= kept + labelOf(text.length).length) return clipped;
+  }
+  return JSON.stringify({ clipped: headOf(text, head) + labelOf(omitted) + tailOf(text, tail) });
 }
 
 /** Strings of tool arguments up to this stay as they are: paths, names, options. Characters. */
 const SHORT_STRING = 40;
 
-/** `null` when shortening strings does not reach the budget. */
-function clipArgumentsInPlace(text: string, budget: number, clip: ClipContext): string | null {
-  const allowance = clippedArgumentLabel({ ...clip, omitted: text.length }, clip.options).length;
-  const value = parseNestedJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const limits = [budget, budget / 2, budget / 4, budget / 16].map((limit) =>
-    Math.max(SHORT_STRING, Math.floor(limit)),
-  );
-  for (const limit of [...limits, SHORT_STRING, 0]) {
-    const clipped = JSON.stringify(clipStrings(value, limit, clip));
-    if (clipped.length <= budget + allowance) return clipped;
-  }
-  return null;
-}
-
-function clipStrings(value: unknown, limit: number, clip: ClipContext): unknown {
+function clipStrings(value: unknown, limit: number, labelOf: (omitted: number) => string): unknown {
   if (typeof value === 'string') {
     if (value.length <= Math.max(SHORT_STRING, limit)) return value;
     const head = Math.ceil(limit * 0.7);
-    const tail = limit - head;
-    const label = clippedArgumentLabel({ entryId: clip.entryId, omitted: value.length - limit }, clip.options);
-    return headOf(value, head) + label + tailOf(value, tail);
+    return headOf(value, head) + labelOf(value.length - limit) + tailOf(value, limit - head);
   }
-  if (Array.isArray(value)) return value.map((item) => clipStrings(item, limit, clip));
+  if (Array.isArray(value)) return value.map((item) => clipStrings(item, limit, labelOf));
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clipStrings(item, limit, clip)]));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, clipStrings(item, limit, labelOf)]));
   }
   return value;
 }

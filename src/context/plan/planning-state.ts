@@ -42,14 +42,14 @@ export function planningState(input: PlanInput): PlanningState {
   const table = outlineTable(input.entries);
   const inForce = operationsByPosition(table, operations);
   const arrangement = arrangePositions(table, { summary, operations: inForce });
-  const { rules, kept, carriedNotes } = arrangement;
+  const { rules, carriedNotes, keptNotes } = arrangement;
   const tokensOf = (measurements: Measurements): number => calibratedTokens(measurements, input.calibration);
   const storedTokens = calibratedColumn(table.columns.measurements, input.calibration);
   const shown = (position: number): number => {
     const operation = operationAt(inForce, position);
     return operation === undefined ? (storedTokens[position] ?? 0) : tokensOf(operation.measurements);
   };
-  const notes = [...carriedNotes, ...kept.filter((position) => table.kindAt(position) === 'note')];
+  const notes = [...carriedNotes, ...keptNotes];
   const visible = visiblePositions(arrangement);
   const fixedTokens = tokensOf(input.fixed) + (rules === null ? 0 : shown(rules));
   const summaryTokens = summary === null ? 0 : tokensOf(summary.measurements);

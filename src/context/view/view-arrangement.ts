@@ -32,12 +32,13 @@ const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
 export function arrangePositions(
   table: OutlineTable,
   of: { readonly summary: SummaryInForce | null; readonly operations: OperationsInForce },
-): Arranged<number> {
+): Arranged<number> & { readonly keptNotes: readonly number[] } {
   const cut = of.summary?.firstKeptSequence ?? -Infinity;
   const keptSequences = new Set(of.summary?.keptSequences ?? []);
   const carried = new Map<NoteSlot, number>();
   const olderUserMessages: number[] = [];
   const kept: number[] = [];
+  const keptNotes: number[] = [];
   let rules: number | null = null;
   for (let position = 0; position < table.length; position += 1) {
     const kind = table.kindAt(position);
@@ -48,8 +49,10 @@ export function arrangePositions(
       const { slot } = table.at(position);
       if (of.operations.get(position)?.kind === 'clear') continue;
       if (slot === 'rules') rules = position;
-      else if (isKept) kept.push(position);
-      else if (slot !== undefined) carried.set(slot, position);
+      else if (isKept) {
+        kept.push(position);
+        keptNotes.push(position);
+      } else if (slot !== undefined) carried.set(slot, position);
     } else if (isKept) kept.push(position);
     else if (keptSequences.has(sequence)) olderUserMessages.push(position);
   }
@@ -62,6 +65,7 @@ export function arrangePositions(
     firstUserMessage: hasFirst ? oldest : null,
     olderUserMessages: hasFirst ? olderUserMessages.slice(1) : olderUserMessages,
     kept,
+    keptNotes,
   };
 }
 
