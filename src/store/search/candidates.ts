@@ -19,8 +19,8 @@ export interface Candidate {
   readonly place: number | null;
   readonly words: number;
   readonly isQuestion: boolean;
-  /** It has what was asked for word for word, where that is looked for among all candidates. */
-  readonly hasPhrase: boolean;
+  /** It may have what was asked for word for word: it has every word, and where quotation marks were set, the phrase. */
+  readonly mayHavePhrase: boolean;
   /** Bit by bit, which terms of the query it has. */
   readonly mask: number;
 }
@@ -51,12 +51,16 @@ export async function findCandidates(
       select a.query::tsquery as query, 1 << (a.number::int - 1) as bit
       from unnest(${asked}::text[]) with ordinality as a (query, number))
     select p.id, p.conversation_id, p.place, p.words, p.is_question,
-      ${isSought} and lower(p.text) like all (${phrases.map(({ text }) => likePart(text))}::text[]) as "hasPhrase",
+      ${isSought} and lower(p.text) like all (${phrases.map(({ text }) => likePart(text))}::text[]) as "mayHavePhrase",
       (select coalesce(sum(a.bit), 0)::int from asked a where p.terms @@ a.query) as mask
     from unnest(${wanted}::text[]) as q (query) cross join lateral (
       select p.* from searched_passages p
       where p.terms @@ q.query::tsquery ${isWanted(sql, filter)} limit ${MOST_ROWS}) p`;
-  return { candidates: [...new Map(rows.map((row) => [row.id, row])).values()], isAll };
+  const everyTerm = 2 ** terms.length - 1;
+  const candidates = rows.map((row) =>
+    Object.assign(row, { mayHavePhrase: isSought ? row.mayHavePhrase : row.mask === everyTerm }),
+  );
+  return { candidates: [...new Map(candidates.map((row) => [row.id, row])).values()], isAll };
 }
 
 function anyTerm(terms: readonly QueryTerm[]): string {

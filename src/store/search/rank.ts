@@ -108,7 +108,7 @@ function fewAlike(scored: readonly ScoredPlace[], mostAlike: number): readonly S
 
 function byScore(one: ScoredPlace, other: ScoredPlace): number {
   return (
-    Number(other.candidate?.hasPhrase ?? false) - Number(one.candidate?.hasPhrase ?? false) ||
+    Number(other.candidate?.mayHavePhrase ?? false) - Number(one.candidate?.mayHavePhrase ?? false) ||
     other.score - one.score ||
     Number(other.candidate?.id ?? 0) - Number(one.candidate?.id ?? 0)
   );

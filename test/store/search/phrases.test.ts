@@ -100,4 +100,14 @@ describe('a phrase', () => {
       }
     }
   });
+
+  it('without quotation marks puts the long message that has it before the many short ones without its last word', async () => {
+    const remark = (number: number): string => `Something for your work from here on, remark ${number}.`;
+    const long = `${remark(2)} ${'The station looks well today, and every tank of it holds 2 valves. '.repeat(12)}`;
+    const short = Array.from({ length: 40 }, (_, index) => `${remark(index + 10)} ${'Well done. '.repeat(index)}`);
+    const counted = Array.from({ length: 60 }, (_, index) => `Tank ${index + 100} holds 2 valves.`);
+    const { conversationId } = await conversationOf(sql, long, ...short, ...counted);
+    const [best] = await searchMemory(sql, { conversationId, query: remark(2), limit: 5 });
+    expect(best).toMatchObject({ match: 'phrase', text: expect.stringContaining(remark(2)) });
+  });
 });
