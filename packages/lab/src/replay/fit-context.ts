@@ -1,7 +1,10 @@
 import { commitCompaction } from 'holdfast/internal/activities/compaction/commit-compaction.js';
 import { compactContext } from 'holdfast/internal/activities/compaction/compact-context.js';
 import { summarize } from 'holdfast/internal/activities/compaction/summarize.js';
+import { estimateTokens, NO_CALIBRATION } from 'holdfast/internal/context/log/estimate.js';
+import { measureContent } from 'holdfast/internal/context/log/measure.js';
 import type { CompactionForm, CompactionReason } from 'holdfast/internal/context/plan/plan.js';
+import type { View } from 'holdfast/internal/context/view/view.js';
 import { ModelCallError } from 'holdfast/internal/models/model-client.js';
 import type { ModelClient, ReportedUsage } from 'holdfast/internal/models/model-client.js';
 import { getCompaction } from 'holdfast/internal/store/compactions/compactions.js';
@@ -118,6 +121,12 @@ async function summarizeWaves(
   }
 }
 
+/** The message behind a shared request, which the cache cannot have. */
+function orderTokens({ messages }: View): number {
+  const last = messages.at(-1);
+  return last?.role === 'user' ? estimateTokens(measureContent(last.content), NO_CALIBRATION) : 0;
+}
+
 /** Nobody made the agent's last request, so what the cache would have of it is reckoned; a transcript is in no cache. */
 function watchedClient({ summarizer }: LabAgent, cached: number, calls: SummaryCall[]): ModelClient {
   return {
@@ -128,7 +137,7 @@ function watchedClient({ summarizer }: LabAgent, cached: number, calls: SummaryC
         const answer = await summarizer.client.answer(asked, options);
         const { usage } = answer;
         const mayRead = request === 'shared_prefix' && summarizer.prices.cacheRead !== null;
-        const cacheRead = mayRead ? Math.min(cached, usage?.input ?? 0) : 0;
+        const cacheRead = mayRead ? Math.min(cached, Math.max(0, (usage?.input ?? 0) - orderTokens(asked.view))) : 0;
         const cacheWrite = request === 'shared_prefix' ? (usage?.input ?? 0) - cacheRead : 0;
         calls.push({ usage: usage === undefined ? null : { ...usage, cacheRead, cacheWrite }, failed: false, request });
         return answer;
