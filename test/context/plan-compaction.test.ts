@@ -40,6 +40,23 @@ test('beside a large system prompt in a small window the summary still has room 
   expect(plan.summaryLimit).toBeGreaterThan(550);
 });
 
+test('beside a large system prompt the policy says how much of the room a view may take', () => {
+  const fixed = measureText(prose(60_000));
+  const acceptedWith = (leastRoom: number | null): number => {
+    const conversation = new Conversation({
+      policy: withPolicy({ leastRoom }),
+      limits: { window: 32_000, maximumOutput: 8_000 },
+    });
+    conversation.log.user('go');
+    for (let file = 0; file < 20; file += 1) conversation.log.step([prose(3_000, file + 1)]);
+    return planOf(conversation, { fixed }).acceptedTokens;
+  };
+  const room = 23_552 - estimateTokens(fixed, NO_CALIBRATION);
+  expect(room).toBeGreaterThan(8_000);
+  expect(acceptedWith(null) - acceptedWith(0.4)).toBeCloseTo(room / 10, -2);
+  expect(acceptedWith(0.5)).toBe(acceptedWith(null));
+});
+
 describe('free reductions', () => {
   test('come first, and when they reach the target no model is called', () => {
     const plan = planOf(reading(14, 8_000, withPolicy({ summary: IF_NEEDED })));

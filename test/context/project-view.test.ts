@@ -91,6 +91,26 @@ describe('projectView', () => {
     expect(viewText(view)).not.toContain('dropped');
   });
 
+  test('R27 placed after the user messages, a summary leaves those kept before the beginning of the request', () => {
+    const log = new LogBuilder();
+    const [first, second, third] = ['first request', 'second request', 'third request'].map((said) => log.user(said));
+    log.note('plan', '1. read');
+    log.step(['one']);
+    const [answer] = log.step(['two']);
+    const said = [first, second, third].map((message) => message?.sequence ?? 0);
+    const framing = { opening: '[Summary]', closing: '' };
+    const shown = { placement: 'after_user_messages', framing, afterSequence: second?.sequence ?? 0 } as const;
+    expect(outlineOf(project(log, { summary: { ...summaryAt(answer?.sequence ?? 0, said), shown } }))).toEqual([
+      'user first request',
+      'user second request',
+      'summary [Summary]',
+      'note [Current plan]',
+      'user third request',
+      'assistant',
+      'results call_2_0',
+    ]);
+  });
+
   test('R12 rules of the agent and the newest rules note stand verbatim in the system text', () => {
     const log = new LogBuilder();
     log.note('rules', 'Old rule text');

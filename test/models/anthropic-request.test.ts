@@ -38,6 +38,21 @@ test('the four cache marks stand on the last tool, the system prompt and the las
   expect(JSON.stringify(request.messages[0])).not.toContain('cache_control');
 });
 
+test('what the user said before a summary has the mark of the last tool, since the next compaction leaves it', () => {
+  const summary: ViewMessage = { role: 'user', content: [{ type: 'text', text: 'So far …' }], origin: 'summary' };
+  const request = anthropic([user('one'), user('two'), summary, ...GROUP.slice(1), assistant('done'), user('more')]);
+  const mark = { cache_control: { type: 'ephemeral' } };
+  expect(request.messages[0]?.content).toEqual([
+    { type: 'text', text: 'one' },
+    { type: 'text', text: 'two', ...mark },
+    { type: 'text', text: 'So far …' },
+  ]);
+  expect(JSON.stringify(request).match(/cache_control/g)).toHaveLength(4);
+  expect(request.tools?.at(-1)).not.toHaveProperty('cache_control');
+  const alone = anthropic([summary, ...GROUP.slice(1), assistant('done'), user('more')]);
+  expect(alone.tools?.at(-1)).toHaveProperty('cache_control');
+});
+
 test('a request is a byte prefix of the next one but for the marks', () => {
   const marks = /,"cache_control":\{"type":"ephemeral"\}/g;
   const before = JSON.stringify(anthropic(GROUP)).replaceAll(marks, '');

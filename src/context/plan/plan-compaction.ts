@@ -10,11 +10,13 @@ import { hasEnoughMessages, planSummary, planSummaryInPlace } from './plan-summa
 
 /** A view may stay this share of the input budget above the target (R7). */
 const TARGET_TOLERANCE = 0.05;
+/** Of the room that system prompt and tools leave below the trigger, a view may take this at least, whatever the target. */
+const HALF = 0.5;
 /**
- * When system prompt and tools take so much that the target would leave less than this share of the room below the trigger, the
- * target moves up to it. With a third, a summary in the demo's window of 8,192 tokens had room for 300 tokens and lost every value.
+ * A small room is not cut below its half, nor below this: with a third, a summary in the demo's window of 8,192 tokens had room for
+ * 300 tokens and lost every value. Tokens.
  */
-const SMALLEST_ROOM = 1 / 2;
+const SMALL_ROOM = 2_500;
 /**
  * A forced pass shrinks what can shrink to this share of its size at most, however low its target: the view then fits even
  * where the estimate knows nothing of what the provider counts, as long as system prompt and tools take less than two thirds of
@@ -147,11 +149,12 @@ function planOperations(
  * low the estimate was: a view that we take for small is scaled as if it had filled the window (D1).
  */
 function goalTokens(state: PlanningState): number {
-  const { budget, reason, counted } = state.input;
+  const { budget, policy, reason, counted } = state.input;
   const calibrated = (tokens: number): number =>
     Math.min(tokens * (counted?.calibratedPerToken ?? 1), budget.inputBudget);
   const room = Math.max(0, calibrated(budget.trigger) - state.fixedTokens);
-  const target = Math.max(calibrated(budget.target), state.fixedTokens + room * SMALLEST_ROOM);
+  const leastRoom = Math.max(room * (policy.leastRoom ?? HALF), Math.min(room * HALF, SMALL_ROOM));
+  const target = Math.max(calibrated(budget.target), state.fixedTokens + leastRoom);
   const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
   switch (reason) {
     case 'maintenance':

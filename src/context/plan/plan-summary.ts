@@ -120,12 +120,13 @@ function completePlan(
     summaryLimit,
   });
   if (parts === null) return null;
+  const after = input.summary?.coveredThroughSequence ?? 0;
   const how = summaryShown(input.policy, {
     form: of.form,
-    afterSequence: table.sequenceAt(table.length - 1),
+    afterSequence:
+      input.policy.summary.placement === 'after_user_messages' ? after : table.sequenceAt(table.length - 1),
     newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
   });
-  const after = input.summary?.coveredThroughSequence ?? 0;
   const isInPlace = input.summary?.inPlace === true;
   return draftedPlan(state, of.form, draft, {
     firstKeptSequence: cut,

@@ -113,7 +113,10 @@ export interface SummaryInForce {
 export interface SummaryShown {
   readonly placement: SummaryPlacement;
   readonly framing: SummaryFraming;
-  /** Newest entry when the pass was planned: behind it stands a summary that is placed at the end. */
+  /**
+   * Behind this entry stands a summary that is placed at the end: the newest when the pass was planned. Behind user messages up to it
+   * stands one that is placed after them: the newest that the summary before covered.
+   */
   readonly afterSequence: number;
 }
 

@@ -211,8 +211,9 @@ export const summary = object({
     description:
       'What a summary covers: `dropped` messages, which leave the view, or `shortened` ones, which stay and are clipped, as in `wolffish`.',
   }),
-  placement: z.enum(['first', 'after_first_message', 'end']).default('first').meta({
-    description: 'Place of the summary in the view.',
+  placement: z.enum(['first', 'after_first_message', 'after_user_messages', 'end']).default('first').meta({
+    description:
+      'Place of the summary in the view. After the user messages: those that were kept at the compaction before, so that the cache of the provider has them.',
   }),
   framing: summaryFraming.nullable().default(null).meta({
     description: 'Texts around a summary. `null`: the built-in ones.',

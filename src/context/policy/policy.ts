@@ -130,6 +130,11 @@ export const policyShape = {
   }),
   trigger: amount('A compaction starts when the next request is larger.'),
   target: amount('What a compaction aims for; `null`: any size below the trigger.').nullable().default(null),
+  leastRoom: fraction.nullable().default(null).meta({
+    description:
+      'However low the target, a compaction leaves this part of what system prompt and tools leave below the trigger. `null`: half.',
+    unit: '0 to 1',
+  }),
   outputReserve,
   keep,
   summary,

@@ -189,14 +189,22 @@ export const DEFAULT_FRAMING: SummaryFraming = {
     'pairs tell which of them are done. Answer only what is still open.',
 };
 
+/** The same between user messages. */
+const FRAMING_AFTER_USER_MESSAGES: SummaryFraming = {
+  opening: DEFAULT_FRAMING.opening,
+  closing:
+    `${LINES.summaryEnd}\n` +
+    'User messages right before and after this are older ones, repeated word for word: the request and outcome pairs tell ' +
+    'which are done. Answer only what is still open. What the user said last counts.',
+};
+
 /**
  * The same with the way back: the words for a piece that no placeholder stands for. Written
  * with the plan, so that what an earlier pass shows never changes.
  */
-export function framingWithRecall(newestEntryId: string): SummaryFraming {
-  const { opening, closing } = DEFAULT_FRAMING;
+export function framingWithRecall(newestEntryId: string, framing: SummaryFraming = DEFAULT_FRAMING): SummaryFraming {
   const wayBack = `Every original is kept: recall_search finds it, recall_open shows it by its id; the newest that was taken out is ${newestEntryId}.`;
-  return { opening: `${opening} ${wayBack}`, closing };
+  return { ...framing, opening: `${framing.opening} ${wayBack}` };
 }
 
 export function summaryContent(text: string, framing: SummaryFraming = DEFAULT_FRAMING): readonly ContentPart[] {
@@ -216,7 +224,8 @@ export function summaryFraming(
   form: SummaryForm,
   newestEntryId: string | null,
 ): SummaryFraming {
-  const own = newestEntryId === null ? DEFAULT_FRAMING : framingWithRecall(newestEntryId);
+  const placed = summary.placement === 'after_user_messages' ? FRAMING_AFTER_USER_MESSAGES : DEFAULT_FRAMING;
+  const own = newestEntryId === null ? placed : framingWithRecall(newestEntryId, placed);
   const framing = summary.framing ?? own;
   if (form !== 'extractive_summary' || summary.extractOpening === null) return framing;
   return { ...framing, opening: summary.extractOpening };

@@ -16,7 +16,7 @@ export interface Arranged<Item> {
   readonly carriedNotes: readonly Item[];
   /** Kept verbatim before the summary; `null` unless the summary is placed after it. */
   readonly firstUserMessage: Item | null;
-  /** Older user messages, and groups that name active files: kept verbatim after the notes, oldest first. */
+  /** Older user messages, and groups that name active files: kept verbatim before the summary or after the notes, oldest first. */
   readonly olderUserMessages: readonly Item[];
   readonly kept: readonly Item[];
 }
@@ -131,15 +131,22 @@ export function orderView<T extends EntryOutline>(
   const kept = groupEntries(arrangement.kept);
   const end = summaryPosition(kept, summary);
   const shownSummary: 'summary'[] = summary === null ? [] : ['summary'];
+  const cached = olderUserMessages.filter(({ sequence }) => sequence <= cachedThrough(summary));
   return [
     ...groupEntries(firstUserMessage === null ? [] : [firstUserMessage]),
+    ...groupEntries(cached),
     ...(end === null ? shownSummary : []),
     ...groupEntries(carriedNotes),
-    ...groupEntries(olderUserMessages),
+    ...groupEntries(olderUserMessages.slice(cached.length)),
     ...kept.slice(0, end ?? 0),
     ...(end === null ? [] : shownSummary),
     ...kept.slice(end ?? 0),
   ];
+}
+
+/** Sequence through which older user messages stand before the summary. */
+function cachedThrough(summary: SummaryInForce | null): number {
+  return summary?.shown?.placement === 'after_user_messages' ? summary.shown.afterSequence : -Infinity;
 }
 
 /** How many groups stand before a summary that is placed at the end of what existed then; `null` for any other. */

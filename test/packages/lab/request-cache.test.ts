@@ -105,6 +105,7 @@ describe('the pieces of a request stand in the order of the view', () => {
     expect(places.size, 'a pass with a summary').toBeGreaterThan(0);
     if (name === 'cowork') expect([...places], 'behind the first message').toEqual([1]);
     else if (name === 'wolffish') expect(Math.min(...places), 'behind what it stands for').toBeGreaterThan(1);
+    else if (name === 'default') expect(Math.max(...places), 'behind what the user said before').toBeGreaterThan(0);
     else expect([...places]).toEqual([0]);
   });
 });

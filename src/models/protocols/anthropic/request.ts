@@ -3,11 +3,13 @@ import { VENDOR_BLOCK } from '../../../context/log/content.ts';
 import type { ThinkingPart } from '../../../context/log/content.ts';
 import { isRecord, parseJson } from '../json.ts';
 import { IMAGE_TYPES } from '../fit-images.ts';
+import type { View } from '../../../context/view/view.ts';
 import type { ModelRequest } from '../../model-client.ts';
 import type { ProviderDefinition } from '../../provider.ts';
 import { repairText, sendableArguments } from '../call-repairs.ts';
 import { anthropicFields } from '../request-fields.ts';
-import { sendableRequest, type SendableMessage, type SendablePart, type SendableResult } from '../sendable-view.ts';
+import { sendableMessages, sendableRequest } from '../sendable-view.ts';
+import type { SendableMessage, SendablePart, SendableResult, VendorRules } from '../sendable-view.ts';
 import { ANTHROPIC_CALL_IDS } from '../tool-names.ts';
 
 /** Anthropic reads the cache back over 20 blocks only, so the mark of the last request is set again: on the last two user messages. */
@@ -16,15 +18,16 @@ const MARKED_MESSAGES = 2;
 type Marked = { cache_control?: Anthropic.CacheControlEphemeral | null };
 
 /**
- * A request of the Messages API. The four cache marks stand on the last tool, the system prompt
- * and the last two user messages. Keys that change from call to call stand last, so that request n
+ * A request of the Messages API. The four cache marks stand on the system prompt, the last two user messages, and what a
+ * compaction leaves before its summary, else the last tool. Keys that change from call to call stand last, so that request n
  * is a byte prefix of request n + 1 but for the marks.
  */
 export function anthropicRequest(
   request: ModelRequest,
   options: { readonly provider: string; readonly thinking: boolean },
 ): Anthropic.MessageCreateParamsStreaming {
-  const sendable = sendableRequest(request.view, { ...options, callIds: ANTHROPIC_CALL_IDS, pdf: true });
+  const rules: VendorRules = { ...options, callIds: ANTHROPIC_CALL_IDS, pdf: true };
+  const sendable = sendableRequest(request.view, rules);
   const { system } = sendable;
   const tools = sendable.tools.map(({ name, description, schema }): Anthropic.Tool => ({
     name,
@@ -39,7 +42,7 @@ export function anthropicRequest(
   const mark = (block: Marked | undefined): void => {
     if (block !== undefined) block.cache_control = cacheMark;
   };
-  mark(tools.at(-1));
+  mark(lastBeforeSummary(request.view, messages, rules) ?? tools.at(-1));
   const ofUser = messages.filter((message) => message.role === 'user');
   // Counters of the turn differ in the next request: the mark stands before them.
   const newest = request.view.messages.at(-1);
@@ -56,6 +59,16 @@ export function anthropicRequest(
     messages,
     max_tokens: request.maximumOutput,
   };
+}
+
+/** What the user said before a summary stays when the next compaction writes another one. */
+function lastBeforeSummary(view: View, messages: readonly Message[], rules: VendorRules): Marked | undefined {
+  const summary = view.messages.findIndex((message) => message.role === 'user' && message.origin === 'summary');
+  const before = view.messages.slice(0, Math.max(0, summary));
+  if (before.length === 0 || before.some(({ role }) => role !== 'user')) return undefined;
+  const [said] = sendableMessages({ messages: before }, rules);
+  const [first] = messages;
+  return said?.role === 'user' && first?.role === 'user' ? first.content[said.content.length - 1] : undefined;
 }
 
 /** Claude takes the form of an answer from 4.5 on; servers that speak Anthropic's protocol leave it out in silence. */
