@@ -30,8 +30,13 @@ export function outlineColumns(sql: Queries) {
     e.tool_name, e.is_error, e.measurements`;
 }
 
-export function entryColumns(sql: Queries) {
-  return sql`${outlineColumns(sql)}, e.content, e.original_id, o.bytes as original_bytes,
+/** @param held sequences whose content is not read again: `null` */
+export function entryColumns(sql: Queries, held: readonly number[] = []) {
+  const content =
+    held.length === 0
+      ? sql`e.content`
+      : sql`case when e.sequence = any(${[...held]}::int[]) then null else e.content end as content`;
+  return sql`${outlineColumns(sql)}, ${content}, e.original_id, o.bytes as original_bytes,
     o.missing_bytes as original_missing_bytes`;
 }
 
@@ -92,4 +97,40 @@ export function toEntry(row: EntryColumns): Entry {
       },
     }),
   };
+}
+
+/**
+ * The entries of the views that this process read last, by conversation and sequence. An entry never changes, and each step shows all of
+ * the step before it: a view of 130,000 tokens is half a megabyte to send, parse and throw away.
+ */
+const held = new Map<string, ReadonlyMap<number, Entry>>();
+
+/** Of text and media, all held entries together: views of a hundred turns with large windows. */
+const MOST_HELD_BYTES = 64 * 1_024 * 1_024;
+let heldBytes = 0;
+
+export function heldEntries(conversationId: string): ReadonlyMap<number, Entry> {
+  return held.get(conversationId) ?? new Map<number, Entry>();
+}
+
+/** Keeps the entries of a view instead of those of the conversation's last one, and those of the newest views. */
+export function holdEntries(conversationId: string, entries: readonly Entry[]): void {
+  release(conversationId);
+  held.set(conversationId, new Map(entries.map((entry) => [entry.sequence, entry])));
+  heldBytes += bytesOf(entries);
+  for (const oldest of held.keys()) {
+    if (heldBytes <= MOST_HELD_BYTES) break;
+    release(oldest);
+  }
+}
+
+function release(conversationId: string): void {
+  heldBytes -= bytesOf(heldEntries(conversationId).values());
+  held.delete(conversationId);
+}
+
+function bytesOf(entries: Iterable<Entry>): number {
+  let bytes = 0;
+  for (const { measurements } of entries) bytes += measurements.bytes;
+  return bytes;
 }

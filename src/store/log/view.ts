@@ -1,5 +1,6 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { RuntimeNote } from '../../context/view/notes.ts';
+import type { Entry } from '../../context/log/entry.ts';
 import type { ProjectionInput } from '../../context/view/view.ts';
 import type { AgentSnapshot, GivenUpModel } from '../../turn/agent-snapshot.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
@@ -13,7 +14,7 @@ import {
 } from '../conversations/branch-path.ts';
 import type { ViewPoint } from '../conversations/branch-path.ts';
 import type { Database } from '../database/database.ts';
-import { entryColumns, toEntry } from './entry-rows.ts';
+import { entryColumns, heldEntries, holdEntries, toEntry } from './entry-rows.ts';
 import type { EntryColumns } from './entry-rows.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
@@ -136,9 +137,12 @@ async function readSource(
     readViewScope(sql, point),
     known ?? readSnapshot(sql, turnId),
   ]);
+  // Only the next step reads a view again.
+  const held = known === undefined ? new Map<number, Entry>() : heldEntries(point.conversationId);
+  const columns = entryColumns(sql, [...held.keys()]);
   const [rows, operations, newest] = await Promise.all([
     sql<EntryColumns[]>`
-      ${entriesInScope(sql, scope, entryColumns(sql), sql`left join contents o on o.id = e.original_id`)}`,
+      ${entriesInScope(sql, scope, columns, sql`left join contents o on o.id = e.original_id`)}`,
     readOperationsInForce(sql, scope),
     readNewestCompaction(sql, scope),
   ]);
@@ -147,13 +151,15 @@ async function readSource(
   const blocks = { skills, variables, device, namedBlocks, runtimeAdvice };
   const { placeholders, requestStubs } = snapshot.policy;
   const inForce = summary !== null || operations.length > 0;
+  const entries = rows.map((row) => held.get(row.sequence) ?? toEntry(row));
+  if (known !== undefined) holdEntries(point.conversationId, entries);
   return {
     input: {
       agent: { instructions, rules, tools, ...definedOf(blocks) },
       question: snapshot.policy.summary.question,
       ...definedOf({ placeholders: placeholders ?? undefined, requestStubs: requestStubs ?? undefined }),
       ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
-      entries: rows.map(toEntry),
+      entries,
       summary,
       operations,
       ...(inForce && definedOf({ changedThroughSequence: newest?.changedThroughSequence ?? undefined })),

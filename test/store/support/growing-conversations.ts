@@ -7,7 +7,7 @@ import { commitCompaction } from '../../../src/store/compactions/commit-compacti
 import { storePlan } from '../../../src/store/compactions/compactions.ts';
 import type { Database } from '../../../src/store/database/database.ts';
 import { listEntries } from '../../../src/store/log/entries.ts';
-import { readPlanSource } from '../../../src/store/compactions/fit-check.ts';
+import { readFitCheck, readPlanSource } from '../../../src/store/compactions/fit-check.ts';
 import type { PlanSource } from '../../../src/store/compactions/fit-check.ts';
 import { newId } from '../../../src/store/database/ids.ts';
 import { takeMessages } from '../../../src/store/messages/take-messages.ts';
@@ -26,7 +26,9 @@ export interface Growth {
 
 async function view(sql: Database, turn: TurnReference): Promise<string> {
   const headEntryId = await headOf(sql, turn.conversationId);
-  return canonicalView(projectView((await readProjectionSource(sql, { turn, headEntryId })).input));
+  // As a step reads it: what the step before has read is not read again.
+  const known = await readFitCheck(sql, turn);
+  return canonicalView(projectView((await readProjectionSource(sql, { turn, headEntryId, known })).input));
 }
 
 async function ask(sql: Database, growth: Growth, calls: number): Promise<void> {
