@@ -47,7 +47,7 @@ export interface ToolContext {
   readonly memories: ToolMemories | null;
 }
 
-/** Collects the bytes of a result on disk, so that no tool holds a gigabyte in memory. */
+/** Collects the bytes of a result, large ones on disk, so that no tool holds a gigabyte in memory. */
 export interface OutputSink {
   /** Writes land in order, awaited or not. Bytes must not be changed until the write has resolved. */
   write(chunk: Uint8Array | string): Promise<void>;

@@ -131,6 +131,7 @@ export async function readSnapshot(sql: Database, turnId: string): Promise<TurnS
 export async function withSnapshot(sql: Queries, columns: SnapshotColumns): Promise<TurnSettings> {
   const { snapshotHash, givenUp, limits, commandOnly } = columns;
   const { content, fixed } = snapshots.get(snapshotHash) ?? (await loadSnapshot(sql, snapshotHash));
+  keepSnapshot(snapshotHash, { content, fixed });
   return { snapshot: withModelInForce(content, givenUp.length), givenUp, fixed, limits, commandOnly };
 }
 
@@ -139,21 +140,27 @@ interface StoredSnapshot {
   readonly fixed: Measurements;
 }
 
-/** By the hash of their content, so they never change. Each step reads one three times, and a large agent has 100 KB. */
+/**
+ * By the hash of their content, so they never change. Each step reads one three times. A large agent has 100 KB, and one with memory has
+ * another snapshot for each user.
+ */
 const snapshots = new Map<string, StoredSnapshot>();
 
-/** Those that were loaded last. */
-const KEPT_SNAPSHOTS = 50;
+/** Those that were read last: as many as a worker keeps workflows. */
+const KEPT_SNAPSHOTS = 200;
 
 async function loadSnapshot(sql: Queries, hash: string): Promise<StoredSnapshot> {
   const [row] = await sql<{ content: AgentSnapshot; fixed: string }[]>`
     select content, fixed from agent_snapshots where hash = decode(${hash}, 'hex')`;
   if (row === undefined) throw new StoreError('turn_not_found', `there is no agent snapshot ${hash}`);
-  const loaded = { content: row.content, fixed: parseMeasurements(row.fixed) };
-  snapshots.set(hash, loaded);
+  return { content: row.content, fixed: parseMeasurements(row.fixed) };
+}
+
+function keepSnapshot(hash: string, snapshot: StoredSnapshot): void {
+  snapshots.delete(hash);
+  snapshots.set(hash, snapshot);
   const [oldest] = snapshots.keys();
   if (snapshots.size > KEPT_SNAPSHOTS && oldest !== undefined) snapshots.delete(oldest);
-  return loaded;
 }
 
 /**

@@ -14,6 +14,7 @@ const KEPT_BYTES = 64 * 1_024 * 1_024;
 
 /** Bytes up to which output stays in memory. Most results are smaller, and a file costs a step half a millisecond. */
 const HELD_BYTES = 256 * 1_024;
+const MOST_HELD_PIECES = 500;
 
 /** Bytes of a piece handed out for storage. */
 const PIECE_BYTES = 1_024 * 1_024;
@@ -130,6 +131,8 @@ function createByteStore() {
       if (file === null && length <= HELD_BYTES) {
         // Copied, because the tool may write into it again.
         held.push(Buffer.from(bytes));
+        // A buffer for each word of a tool that streams words would take ten times their size.
+        if (held.length === MOST_HELD_PIECES) held = [Buffer.concat(held)];
         return;
       }
       if (file === null) {
