@@ -50,3 +50,10 @@ test('a write after the end is refused, and a failed disk is reported once, by f
   void failing.write(Buffer.alloc(1_024 * 1_024));
   await expect(failing.finish()).rejects.toMatchObject({ code: 'ENOTDIR' });
 });
+
+test('a character that two writes split is whole, and a half without its other half is replaced', async () => {
+  const collecting = sink();
+  for (const part of ['a\ud83d', '\ude00b\ud83d', 'c', Buffer.from('d'), '\ud83d']) await collecting.write(part);
+  const output = await collecting.finish();
+  expect((await bytesOf(output)).toString()).toBe('a😀b\ufffdcd\ufffd');
+});

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -34,6 +35,13 @@ test('glob, path and ignore_case narrow or widen the search', async () => {
   expect((await search(context, { pattern: 'two', path: 'src' })).text).toBe('[nothing matches "two" in 1 file]');
   expect((await search(context, { pattern: 'three', path: 'node_modules' })).text).toContain('node_modules/c.ts:1:');
   expect((await search(context, { pattern: 'one', path: 'src/a.ts' })).text).toContain('src/a.ts:1: const one = 1;');
+});
+
+test('a single file that cannot be read is refused with its own error', async () => {
+  const { workspace } = await project();
+  execFileSync('mkfifo', [join(workspace, 'pipe')]);
+  const { isError, text } = await search({ workspace }, { pattern: 'one', path: 'pipe' });
+  expect([isError, text]).toEqual([true, expect.stringContaining('pipe')]);
 });
 
 test('says that there is more than the limit', async () => {

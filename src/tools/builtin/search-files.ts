@@ -61,6 +61,8 @@ async function* filesToSearch(place: ExistingLocation, signal: AbortSignal): Asy
     throw fileError(error, place.display);
   });
   if (!found.isDirectory()) {
+    // If this one cannot be read, its error says why.
+    await (await openFile(place)).close();
     yield place;
     return;
   }

@@ -59,6 +59,7 @@ export interface CollectingSink extends OutputSink {
 export function createOutputSink(options: OutputSinkOptions): CollectingSink {
   const mask = createSecretMask(options.secrets ?? []);
   const preview = new OutputPreview(options.previewCharacters);
+  const joined = createTextJoin();
   const store = createByteStore();
   let total = 0;
   let finished: Promise<CollectedOutput> | null = null;
@@ -77,6 +78,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
   const enqueue = (work: () => Promise<void>): Promise<void> => (queue = queue.then(work));
 
   async function collect(): Promise<CollectedOutput> {
+    await enqueue(() => keep(mask.push(joined.bytesOf(Buffer.alloc(0)))));
     await enqueue(() => keep(mask.end()));
     preview.end();
     return {
@@ -97,7 +99,7 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
       if (finished !== null) {
         return Promise.reject(new ToolError('call_over', 'The call is over: its output is closed.'));
       }
-      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+      const bytes = joined.bytesOf(chunk);
       written += bytes.length;
       hash.update(bytes);
       const done = enqueue(() => inPieces(bytes, (piece) => keep(mask.push(piece))));
@@ -109,6 +111,21 @@ export function createOutputSink(options: OutputSinkOptions): CollectingSink {
     digest: () => hash.copy().digest('hex'),
     finish: () => (finished ??= collect()),
     dispose: () => store.dispose(),
+  };
+}
+
+/** Two writes may split a character of two code units: its first half waits for the second. */
+function createTextJoin() {
+  let half = '';
+  return {
+    bytesOf(chunk: Uint8Array | string): Uint8Array {
+      const before = half;
+      half = '';
+      if (typeof chunk !== 'string') return before === '' ? chunk : Buffer.concat([Buffer.from(before), chunk]);
+      const text = before + chunk;
+      half = /[\ud800-\udbff]$/.exec(text)?.[0] ?? '';
+      return Buffer.from(text.slice(0, text.length - half.length));
+    },
   };
 }
 
