@@ -26,7 +26,6 @@ export type {
   SectionSubject,
   SummaryFraming,
   SummaryPlacement,
-  SummaryPrompts,
   SummarySection,
   TokenAmount,
   TranscriptLimits,
