@@ -30,12 +30,12 @@ export function outlineColumns(sql: Queries) {
     e.tool_name, e.is_error, e.measurements`;
 }
 
-/** @param held sequences whose content is not read again: `null` */
-export function entryColumns(sql: Queries, held: readonly number[] = []) {
+/** @param held ids whose content is not read again: `null` */
+export function entryColumns(sql: Queries, held: readonly string[] = []) {
   const content =
     held.length === 0
       ? sql`e.content`
-      : sql`case when e.sequence = any(${[...held]}::int[]) then null else e.content end as content`;
+      : sql`case when e.id = any(${[...held]}::uuid[]) then null else e.content end as content`;
   return sql`${outlineColumns(sql)}, ${content}, e.original_id, o.bytes as original_bytes,
     o.missing_bytes as original_missing_bytes`;
 }
@@ -100,23 +100,24 @@ export function toEntry(row: EntryColumns): Entry {
 }
 
 /**
- * The entries of the views that this process read last, by conversation and sequence. An entry never changes, and each step shows all of
- * the step before it: a view of 130,000 tokens is half a megabyte to send, parse and throw away.
+ * The entries of the views that this process read last, by conversation and id: behind a restored backup other entries have the same
+ * sequence. An entry never changes, and each step shows all of the step before it: a view of 130,000 tokens is half a megabyte to send,
+ * parse and throw away.
  */
-const held = new Map<string, ReadonlyMap<number, Entry>>();
+const held = new Map<string, ReadonlyMap<string, Entry>>();
 
 /** Of text and media, all held entries together: views of a hundred turns with large windows. */
 const MOST_HELD_BYTES = 64 * 1_024 * 1_024;
 let heldBytes = 0;
 
-export function heldEntries(conversationId: string): ReadonlyMap<number, Entry> {
-  return held.get(conversationId) ?? new Map<number, Entry>();
+export function heldEntries(conversationId: string): ReadonlyMap<string, Entry> {
+  return held.get(conversationId) ?? new Map<string, Entry>();
 }
 
 /** Keeps the entries of a view instead of those of the conversation's last one, and those of the newest views. */
 export function holdEntries(conversationId: string, entries: readonly Entry[]): void {
   release(conversationId);
-  held.set(conversationId, new Map(entries.map((entry) => [entry.sequence, entry])));
+  held.set(conversationId, new Map(entries.map((entry) => [entry.id, entry])));
   heldBytes += bytesOf(entries);
   for (const oldest of held.keys()) {
     if (heldBytes <= MOST_HELD_BYTES) break;

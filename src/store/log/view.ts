@@ -138,7 +138,7 @@ async function readSource(
     known ?? readSnapshot(sql, turnId),
   ]);
   // Only the next step reads a view again.
-  const held = known === undefined ? new Map<number, Entry>() : heldEntries(point.conversationId);
+  const held = known === undefined ? new Map<string, Entry>() : heldEntries(point.conversationId);
   const columns = entryColumns(sql, [...held.keys()]);
   const [rows, operations, newest] = await Promise.all([
     sql<EntryColumns[]>`
@@ -151,7 +151,7 @@ async function readSource(
   const blocks = { skills, variables, device, namedBlocks, runtimeAdvice };
   const { placeholders, requestStubs } = snapshot.policy;
   const inForce = summary !== null || operations.length > 0;
-  const entries = rows.map((row) => held.get(row.sequence) ?? toEntry(row));
+  const entries = rows.map((row) => held.get(row.id) ?? toEntry(row));
   if (known !== undefined) holdEntries(point.conversationId, entries);
   return {
     input: {

@@ -13,7 +13,8 @@ const name = z.string().max(1_000);
 /** A composite of Postgres: small enough that sums of many stay within its numbers. */
 const measurements = z.string().regex(/^\((?:-?\d{1,12},)*-?\d{1,12}\)$/u);
 const part = z.looseObject({ ...each(count, 'number wave'), kind: name });
-const shown = z.looseObject({ ...each(name, 'placement framing'), afterSequence: count });
+const framing = z.looseObject(each(z.string(), 'opening closing'));
+const shown = z.looseObject({ placement: name, framing, afterSequence: count });
 
 /** What the columns of a file hold, alike in all tables. Postgres knows which may be null, and what else a value must be. */
 const COLUMNS = {
