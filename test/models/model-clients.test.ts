@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { toModelCallError } from '../../src/models/call-failure.ts';
 import { vendorMessageOf } from '../../src/models/errors/signals.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
@@ -98,27 +98,18 @@ describe('clients by provider name', () => {
 
   test('keys and addresses in the environment are left alone', async () => {
     server = await startHttpServer((_, response) => stream(response, []));
-    const before = { ...process.env };
-    Object.assign(process.env, {
-      OPENAI_API_KEY: 'leaked',
-      OPENAI_ORG_ID: 'leaked',
-      ANTHROPIC_API_KEY: 'leaked',
-      ANTHROPIC_AUTH_TOKEN: 'leaked',
-      ANTHROPIC_BASE_URL: 'http://127.0.0.1:1',
-      OPENAI_BASE_URL: 'http://127.0.0.1:1',
-    });
-    try {
-      const clients = createModelClients([
-        { name: 'a', protocol: 'anthropic', baseUrl: server.url, apiKey: null },
-        { name: 'b', protocol: 'responses', baseUrl: server.url, apiKey: null },
-      ]);
-      for (const name of ['a', 'b']) {
-        await clients(name)
-          .answer(requestOf(viewOf([user('hi')])), listening())
-          .catch(() => undefined);
-      }
-    } finally {
-      process.env = before;
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const name of ['OPENAI_API_KEY', 'OPENAI_ORG_ID', 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'])
+      vi.stubEnv(name, 'leaked');
+    for (const name of ['ANTHROPIC_BASE_URL', 'OPENAI_BASE_URL']) vi.stubEnv(name, 'http://127.0.0.1:1');
+    const clients = createModelClients([
+      { name: 'a', protocol: 'anthropic', baseUrl: server.url, apiKey: null },
+      { name: 'b', protocol: 'responses', baseUrl: server.url, apiKey: null },
+    ]);
+    for (const name of ['a', 'b']) {
+      await clients(name)
+        .answer(requestOf(viewOf([user('hi')])), listening())
+        .catch(() => undefined);
     }
     expect(server.requests).toHaveLength(2);
     expect(JSON.stringify(server.requests.map((request) => request.headers))).not.toContain('leaked');
