@@ -1,6 +1,5 @@
 import type { Entry } from '../../context/log/entry.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
-import { readableEntries } from '../../context/summary/transcript.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/check-summary.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
@@ -203,8 +202,7 @@ export async function readOriginalsOf(
   const branch = { conversationId: input.turn.conversationId, headEntryId: compaction.headEntryId };
   const originals: Entry[] = [];
   for await (const page of readOriginals(database, { ...branch, fromSequence, toSequence })) originals.push(...page);
-  const readable = row.part.kind === 'flush' ? originals : readableEntries(compaction.plan, originals);
-  const { entries, count } = await redactedOriginals(readable);
+  const { entries, count } = await redactedOriginals(originals);
   const before = { ...branch, throughSequence: fromSequence - 1, characters: QUOTED_CHARACTERS };
   const earlier = await redactedOriginals(await readUserMessages(database, before));
   return { entries, request: requestBefore(entries, earlier.entries), leftOut: count + earlier.count };

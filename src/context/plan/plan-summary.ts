@@ -1,7 +1,7 @@
 import { measureContent } from '../log/measure.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { Operation, SummaryForm } from './plan.ts';
-import { draftedPlan, tokensOf, coveredAlready } from './planning-state.ts';
+import { draftedPlan, tokensOf } from './planning-state.ts';
 import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from './reduce.ts';
 import { shareOf, summaryParts, entriesRead } from './summary-parts.ts';
@@ -127,7 +127,6 @@ function completePlan(
       input.policy.summary.placement === 'after_user_messages' ? after : table.sequenceAt(table.length - 1),
     newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
   });
-  const isInPlace = input.summary?.inPlace === true;
   return draftedPlan(state, of.form, draft, {
     firstKeptSequence: cut,
     opensWithMarker: input.policy.keep.pivot,
@@ -135,23 +134,13 @@ function completePlan(
     splitTurn: turnStart !== null,
     coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
     droppedMessages: countRemoved(table, layout),
-    keptSequences: sequencesOf(table, layout.older),
+    keptSequences: layout.older.map((position) => table.sequenceAt(position)),
     parts,
     ...(how !== undefined && { shown: how }),
-    ...(isInPlace && {
-      reading: {
-        after,
-        earlier: sequencesOf(table, dropped).filter((sequence) => sequence <= after),
-      },
-    }),
     quotedLimit: Math.ceil(layout.quotedTokens),
     targets: dropped.length,
     summaryLimit,
   });
-}
-
-function sequencesOf(table: OutlineTable, positions: readonly number[]): number[] {
-  return positions.map((position) => table.sequenceAt(position));
 }
 
 /** What the summary reads leaves the view, but for what stays word for word beside it. */
@@ -186,7 +175,7 @@ function draftAfterCut(
 const SUMMARY_SHARE = 0.15;
 
 /**
- * Shortens entries where they stand and writes a summary from their originals; nothing is dropped,
+ * Shortens entries where they stand and writes a summary from the originals of all that the view shows; nothing is dropped,
  * so no cut is made. The summary takes over the one before it (D5, D6). What the reducers protect is
  * shortened only when the view would otherwise stay above the goal and its tolerance (R7).
  *
@@ -210,16 +199,14 @@ export function planSummaryInPlace(
   const changed = kept.filter((position) => draft.operations.has(position) && table.kindAt(position) !== 'note');
   if (changed.length === 0) return null;
   const newest = table.sequenceAt(table.length - 1);
-  const reading = readingOf(state, draft);
-  const readable = positionsRead(state, reading.earlier);
   const parts = summaryParts(input, form, {
-    read: entriesRead(state, readable, (position) => draft.operations.has(position)),
+    read: entriesRead(state, positionsRead(state)),
     turnStart: null,
     maximumOutput: summaryLimit,
     turnPrefixOutput: summaryLimit,
     summaryLimit,
   });
-  if (readable.length === 0 || parts === null) return null;
+  if (parts === null) return null;
   return draftedPlan(state, form, draft, {
     firstKeptSequence: input.summary?.firstKeptSequence ?? table.sequenceAt(0),
     coveredThroughSequence: newest,
@@ -227,7 +214,6 @@ export function planSummaryInPlace(
     summaryLimit,
     shown: { placement: input.policy.summary.placement, framing, afterSequence: newest },
     inPlace: true,
-    reading,
     targets: changed.length,
   });
 }
@@ -240,22 +226,10 @@ function roomInPlace(state: PlanningState, form: SummaryForm, goal: number): num
   return Math.min(possible, fitting) * shareOf(form);
 }
 
-function readingOf(state: PlanningState, draft: Draft): NonNullable<DraftedPlan['reading']> {
-  const { table, arrangement } = state;
-  const after = state.input.summary?.coveredThroughSequence ?? 0;
-  const earlier: number[] = [];
-  for (const position of arrangement.kept) {
-    if (table.sequenceAt(position) > after) break;
-    if (draft.operations.has(position) && !coveredAlready(state, position)) earlier.push(table.sequenceAt(position));
-  }
-  return { after, earlier };
-}
-
-function positionsRead({ table, input, arrangement }: PlanningState, earlier: readonly number[]): number[] {
-  const again = new Set(earlier);
-  const after = input.summary?.coveredThroughSequence ?? 0;
-  return arrangement.kept.filter((position) => {
-    const sequence = table.sequenceAt(position);
-    return table.kindAt(position) !== 'note' && (sequence > after || again.has(sequence));
-  });
+/** What came after the summary in force; all of the view when nothing did. */
+function positionsRead({ table, input, arrangement }: PlanningState): readonly number[] {
+  const covered = input.summary?.coveredThroughSequence ?? 0;
+  const spoken = arrangement.kept.filter((position) => table.kindAt(position) !== 'note');
+  const newer = spoken.filter((position) => table.sequenceAt(position) > covered);
+  return newer.length > 0 ? newer : spoken;
 }

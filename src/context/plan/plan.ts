@@ -105,7 +105,7 @@ export interface SummaryInForce {
   readonly measurements: Measurements;
   /** How it is shown; absent: before everything else, in the pipeline's own words. */
   readonly shown?: SummaryShown;
-  /** It stands for the originals of shortened entries, which stay where they are; nothing was dropped. Default: false. */
+  /** What it covers stays in the view, the large entries shortened; nothing was dropped. Default: false. */
   readonly inPlace?: boolean;
 }
 
@@ -205,8 +205,6 @@ export interface CompactionPlan {
   readonly summaryLimit: number;
   readonly shown?: SummaryShown;
   readonly inPlace?: boolean;
-  /** Absent: the parts read all entries of their ranges. */
-  readonly reading?: PlanReading;
   /** Longest quotation of user messages, tokens; not part of `summaryLimit`. Default: 0. */
   readonly quotedLimit?: number;
   readonly targets?: number;
@@ -224,13 +222,6 @@ export interface CompactionPlan {
   readonly acceptedTokens: number;
   /** The finished pass counts only if it frees at least this (R5). Tokens. */
   readonly requiredGain: number;
-}
-
-export interface PlanReading {
-  /** Everything after this entry … */
-  readonly after: number;
-  /** … and these earlier ones, which no summary stands for yet. */
-  readonly earlier: readonly number[];
 }
 
 /** Tokens by kind of content. */

@@ -230,19 +230,3 @@ export function requiredGain(state: PlanningState): number {
       : budget.window * Math.min(1, counted?.calibratedPerToken ?? 1);
   return Math.max(1, Math.ceil(policy.minimumGain * base));
 }
-
-/**
- * Whether the summary in force stands for an entry. One in place stands for what was shortened only:
- * other entries were visible beside it, and are still to be summarized when they go.
- */
-export function coveredAlready(
-  { input, table, inForce }: Pick<PlanningState, 'input' | 'table' | 'inForce'>,
-  position: number,
-): boolean {
-  const { summary } = input;
-  const sequence = table.sequenceAt(position);
-  if (summary === null || sequence > summary.coveredThroughSequence) return false;
-  if (summary.inPlace !== true || sequence < summary.firstKeptSequence) return true;
-  const kind = inForce.get(position)?.kind;
-  return kind === 'clip' || kind === 'clear';
-}

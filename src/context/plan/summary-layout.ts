@@ -1,5 +1,5 @@
 import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from './cut-point.ts';
-import { countedTokens, shownTokens, sumShown, tokensOf, coveredAlready } from './planning-state.ts';
+import { countedTokens, shownTokens, sumShown, tokensOf } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { QUOTE_TOKENS, quotingSection } from '../summary/check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
@@ -121,9 +121,10 @@ function afterNewest({ table }: PlanningState): number {
 
 function droppedMessages(state: PlanningState, end: number): readonly number[] {
   const dropped: number[] = [];
+  const covered = state.input.summary?.coveredThroughSequence ?? 0;
   for (let position = 0; position < end; position += 1) {
     const kind = state.table.kindAt(position);
-    if (kind === 'note' || kind === 'compaction' || coveredAlready(state, position)) continue;
+    if (kind === 'note' || kind === 'compaction' || state.table.sequenceAt(position) <= covered) continue;
     dropped.push(position);
   }
   return dropped;

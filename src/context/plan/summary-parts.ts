@@ -7,9 +7,8 @@ import type { PlanningState } from './planning-state.ts';
 import type { EntryKind } from '../log/entry.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { isEncodedData } from '../log/readable-text.ts';
-import { characterCount, scaleMeasurements } from '../log/measurements.ts';
+import { characterCount } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
-import { EXCERPT_CHARACTERS } from '../summary/transcript.ts';
 
 /** The quoted instructions of the agent, a focus, what the user asked before, and the fixed sentences of a request, tokens. */
 const QUOTED_TOKENS = 1_500;
@@ -247,16 +246,8 @@ export interface EntriesRead {
   readonly tokens: readonly number[];
 }
 
-/** @param isWhole what it refuses is read as an excerpt. Default: nothing */
-export function entriesRead(
-  state: PlanningState,
-  positions: readonly number[],
-  isWhole: (position: number) => boolean = () => true,
-): EntriesRead {
-  const tokens = positions.map((position) =>
-    isWhole(position) ? originalTokens(state, position) : excerptTokens(state, position),
-  );
-  return { table: state.table, positions, tokens };
+export function entriesRead(state: PlanningState, positions: readonly number[]): EntriesRead {
+  return { table: state.table, positions, tokens: positions.map((position) => originalTokens(state, position)) };
 }
 
 /** Media are one line each, and of encoded data a transcript shows only where it was. */
@@ -269,12 +260,6 @@ function originalTokens(state: PlanningState, position: number): number {
     return tokensWithoutMedia(state, { ...measurements, dense: 0 });
   }
   return tokensWithoutMedia(state, measurements);
-}
-
-function excerptTokens(state: PlanningState, position: number): number {
-  const { measurements } = state.table.at(position);
-  const share = Math.min(1, EXCERPT_CHARACTERS / Math.max(1, characterCount(measurements)));
-  return tokensWithoutMedia(state, share === 1 ? measurements : scaleMeasurements(measurements, share));
 }
 
 function tokensWithoutMedia({ input }: PlanningState, measurements: Measurements): number {

@@ -1,5 +1,5 @@
-import { clipContent, headOf, tailOf } from '../plan/clip.ts';
-import type { CompactionPlan, Calibration, PartPiece } from '../plan/plan.ts';
+import { headOf, tailOf } from '../plan/clip.ts';
+import type { Calibration, PartPiece } from '../plan/plan.ts';
 import { attachedFile } from '../log/content.ts';
 import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
@@ -248,32 +248,4 @@ function chunksOf(text: string): string[] {
     from = to;
   }
   return chunks;
-}
-
-/** Of an entry that stays visible, so much goes into a transcript: enough to follow what was done. Characters. */
-export const EXCERPT_CHARACTERS = 600;
-const EXCERPT_HEAD = 400;
-
-/** The entries of a part's range as its transcript shows them: originals, and excerpts of what stays visible beside a summary in place. */
-export function readableEntries(plan: CompactionPlan, entries: readonly Entry[]): readonly Entry[] {
-  const { reading, inPlace = false } = plan;
-  if (reading === undefined) return entries;
-  const earlier = new Set(reading.earlier);
-  const changed = new Set(plan.operations.map((operation) => operation.entryId));
-  return entries
-    .filter((entry) => entry.sequence > reading.after || earlier.has(entry.sequence))
-    .map((entry) => (inPlace && !changed.has(entry.id) ? excerpt(entry) : entry));
-}
-
-/** The user's words stay whole: they are the task. */
-function excerpt(entry: Entry): Entry {
-  if (entry.kind === 'user' || entry.kind === 'note') return entry;
-  const content = clipContent(entry.content, {
-    entryId: entry.id,
-    head: EXCERPT_HEAD,
-    tail: EXCERPT_CHARACTERS - EXCERPT_HEAD,
-    keepMedia: false,
-    options: { recall: false },
-  });
-  return { ...entry, content };
 }

@@ -156,7 +156,9 @@ export async function readLineage(sql: Database, conversationId: string): Promis
       number: part.number,
       kind: part.kind,
       promptVersion: row.versions[index] ?? null,
-      entries: entries.filter(({ sequence }) => isRead(row.plan, part, sequence)),
+      entries: entries.filter(
+        ({ sequence }) => sequence >= (part.fromSequence ?? Infinity) && sequence <= (part.toSequence ?? 0),
+      ),
     }));
     found.push({
       compactionId: row.id,
@@ -167,12 +169,6 @@ export async function readLineage(sql: Database, conversationId: string): Promis
     });
   }
   return found;
-}
-
-function isRead({ reading }: CompactionPlan, { fromSequence, toSequence }: PlanPart, sequence: number): boolean {
-  if (fromSequence === undefined || toSequence === undefined) return false;
-  if (sequence < fromSequence || sequence > toSequence) return false;
-  return reading === undefined || sequence > reading.after || reading.earlier.includes(sequence);
 }
 
 /** What was said, on the branch that the compaction was planned for, in the ranges of its parts. */

@@ -5,7 +5,6 @@ import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { projectView } from '../../../src/context/view/project-view.ts';
 import { WOLFFISH_POLICY } from '../../../src/context/policy/presets/wolffish.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
-import { readableEntries } from '../../../src/context/summary/transcript.ts';
 import { toolWaves } from '../../../src/workflows/steps.ts';
 import { AGENT, image, prose, text, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
@@ -31,7 +30,7 @@ function requestFor(conversation: ReturnType<typeof mailbox>, plan = planWith(co
     policy: WOLFFISH_POLICY,
     parts: plan.parts,
     part,
-    entries: readableEntries(plan, inRange),
+    entries: inRange,
     previousSummary: conversation.summary?.text ?? null,
     partTexts: [],
     focus: null,
@@ -137,6 +136,14 @@ test('W20 the summary is made from originals, also of entries that are shown tru
   expect(requestFor(conversation, plan).text).toContain(JSON.stringify(middle).slice(1, -1));
   conversation.commit(plan, SECTIONS);
   expect(viewText(conversation.view())).not.toContain(JSON.stringify(middle).slice(1, -1));
+});
+
+test('W10, W20 a pass with nothing new since the last one reads everything again, beside the earlier summary', () => {
+  const conversation = mailbox();
+  conversation.commit(planWith(conversation), SECTIONS.replace('the state so far', 'FIRST STATE'));
+  const { text: asked } = requestFor(conversation, planWith(conversation, { reason: 'overflow' }));
+  expect(asked).toContain('FIRST STATE');
+  for (let mail = 0; mail < 8; mail += 1) expect(asked).toContain(`END-${mail}`);
 });
 
 test('W23 five sections are asked for, as plain labels, with counts, ids and the last plan', () => {
