@@ -19,16 +19,6 @@ const SHOWN = { agent: AGENT, entries: ENTRIES, summary: null, operations: [] };
 const SHORTENED = ENTRIES.slice(2, 3).map(
   ({ id, measurements }) => ({ kind: 'clear', entryId: id, measurements }) as const,
 );
-const LONG = (() => {
-  const builder = new LogBuilder();
-  builder.user('Read the logs.');
-  builder.step(['pump '.repeat(30_000)]);
-  const { entries } = builder;
-  const operations = entries.slice(2).map(({ id, measurements }) => {
-    return { kind: 'clear', entryId: id, measurements: { ...measurements, letters: 0, spaces: 0 } } as const;
-  });
-  return { entries, shown: { ...SHOWN, entries, operations } };
-})();
 const PART = { number: 1, wave: 1, kind: 'history', inputTokens: 10, maximumOutput: 1_000 } as const;
 
 function input(overrides: Partial<SharedRequestInput> = {}): SharedRequestInput {
@@ -70,16 +60,8 @@ describe('R27 a summary behind the last request', () => {
     expect(text).not.toContain('You are a plumber.');
   });
 
-  test('reads below it, with their calls, the originals of results that it shows shortened', () => {
-    const request = sharedSummaryView(input({ shown: { ...SHOWN, operations: SHORTENED } }));
-    const [transcript = '', order] = orderOf(request).split('</transcript>');
-    expect(transcript).toMatch(/<tool_call .*<tool_result .*the whole of a long log/s);
-    expect(transcript).not.toContain('Read the logs.');
-    expect(order).toContain('## Open Items');
-  });
-
   test.each([
-    ['what the view shows shortened does not fit beside it', LONG],
+    ['it shows shortened what is summarized', { shown: { ...SHOWN, operations: SHORTENED } }],
     ['the answer and its thinking do not fit beside it', { thinkingRoom: 31_000 }],
     ['the document of the preset has a transcript', { policy: PI_POLICY }],
     ['the provider refused the last request', { reason: 'overflow' }],

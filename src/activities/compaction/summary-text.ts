@@ -9,7 +9,6 @@ import {
   QUOTED_CHARACTERS,
   requestBefore,
   sharedSummaryView,
-  shortenedEntries,
   summaryView,
 } from '../../context/summary/summary-request.ts';
 import type { SummaryRequest } from '../../context/summary/summary-request.ts';
@@ -54,7 +53,7 @@ export async function summaryRequest(dependencies: ActivityDependencies, task: S
   return { ...request, maximumOutput, options: summaryRequestOptions(task.snapshot.request) };
 }
 
-/** The model has seen this prefix, so nothing is redacted in it, but in the originals that it shows shortened (R28). */
+/** The model has seen this prefix, so nothing is redacted in it (R28). */
 async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTask): Promise<AskedRequest | null> {
   const { database } = dependencies;
   const { source, snapshot, policy, input, entries } = task;
@@ -89,8 +88,7 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   });
   if (request === null) return null;
   const maximumOutput = Math.min(row.part.maximumOutput + thinkingRoom, check.modelLimits.maximumOutput);
-  const redacted = shortenedEntries(entries, shown.operations).length > 0 ? task.leftOut : 0;
-  return { ...request, maximumOutput, options, redacted, ...definedOf({ media: check.modelLimits.maximumMedia }) };
+  return { ...request, maximumOutput, options, redacted: 0, ...definedOf({ media: check.modelLimits.maximumMedia }) };
 }
 
 /** A separate request without secrets (R28). They are removed before anything is quoted in part. */

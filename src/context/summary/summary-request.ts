@@ -232,7 +232,8 @@ export interface SharedRequestInput extends Omit<
 
 /**
  * The last request up to the cut, with the order to summarize behind it: the provider has all but the order in its cache.
- * `null` where a transcript is to be asked: the request would not fit, the provider refused the last one, the plan has several parts, or the model went on with its work when it was asked this way.
+ * `null` where a transcript is to be asked: the request would not fit, the provider refused the last one, it shows entries shortened, of
+ * which a summary needs the originals, the plan has several parts, or the model went on with its work when it was asked this way.
  */
 export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | null {
   const { policy, plan, part, entries, shown, calibration } = input;
@@ -240,10 +241,11 @@ export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | n
   const last = entries.at(-1);
   if (prompt === null || last === undefined || input.failures > 0 || input.reason === 'overflow') return null;
   if (plan.form !== 'summary' || plan.inPlace === true || plan.parts.length > 1) return null;
+  const summarized = new Set(entries.map(({ id }) => id));
+  if (shown.operations.some(({ kind, entryId }) => kind !== 'strip' && summarized.has(entryId))) return null;
   const dropped = { ...shown, entries: shown.entries.filter(({ sequence }) => sequence <= last.sequence) };
   const sharedTokens = estimateTokens(measureView({ ...dropped, fixed: input.fixed }), calibration);
-  const asked = instructionText({ ...input, parts: plan.parts, previousSummary: null }, prompt, null);
-  const order = [originalsBelow(input), asked].filter((text) => text !== '').join('\n\n');
+  const order = instructionText({ ...input, parts: plan.parts, previousSummary: null }, prompt, null);
   const limit = summaryRequestLimit(input.summarizer, part.maximumOutput + input.thinkingRoom, SHARED_MARGIN);
   if (sharedTokens + textTokens(order, calibration) > limit) return null;
   const { messages, ...view } = projectChecked(dropped);
@@ -254,31 +256,4 @@ export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | n
     },
     promptVersion: `${prompt.name}@${prompt.version}`,
   };
-}
-
-/** What the request shows shortened, as it was: a summary is made from originals. Results follow their calls. */
-function originalsBelow(input: SharedRequestInput): string {
-  const entries = shortenedEntries(input.entries, input.shown.operations);
-  if (entries.length === 0) return '';
-  const { calibration, policy } = input;
-  const limits = policy.summary.transcript;
-  const text = transcriptText({ entries, maximumTokens: Infinity, calibration, limits });
-  return `The conversation above shows these messages shortened. Here are the originals:\n${frame('transcript', [text])}`;
-}
-
-/** Entries of a summary that the view shows shortened, with the answers that called the tools. */
-export function shortenedEntries(
-  entries: readonly Entry[],
-  operations: ProjectionInput['operations'],
-): readonly Entry[] {
-  const shortened = new Set(operations.filter(({ kind }) => kind !== 'strip').map(({ entryId }) => entryId));
-  const found = new Set<Entry>();
-  let call: Entry | undefined;
-  for (const entry of entries) {
-    if (entry.kind === 'assistant') call = entry;
-    if (!shortened.has(entry.id)) continue;
-    if (entry.kind === 'tool_result' && call !== undefined) found.add(call);
-    found.add(entry);
-  }
-  return [...found];
 }
