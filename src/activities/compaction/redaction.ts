@@ -1,8 +1,7 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { Entry } from '../../context/log/entry.ts';
 import { parseNestedJson } from '../../context/log/nested-json.ts';
-import type { View, ViewMessage } from '../../context/view/view.ts';
-import { redactTexts, redactSecrets } from '../../tools/runtime/redact-secrets.ts';
+import { redactTexts } from '../../tools/runtime/redact-secrets.ts';
 
 /** Entries without the secrets that a text could quote. */
 interface RedactedOriginals {
@@ -80,31 +79,4 @@ function mapStrings(value: unknown, map: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => mapStrings(item, map));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, map)]));
-}
-
-/**
- * A request for a summary without secrets of well-known forms. Originals, earlier summaries, the focus and lines of hooks are texts of
- * its messages (R28).
- */
-export async function redactedView(view: View): Promise<{
-  readonly view: View;
-  /** Number of removed secrets. */
-  readonly redacted: number;
-}> {
-  let redacted = 0;
-  const messages: ViewMessage[] = [];
-  for (const message of view.messages) {
-    if (message.role === 'tool_results') {
-      messages.push(message);
-      continue;
-    }
-    const content: ContentPart[] = [];
-    for (const part of message.content) {
-      const found = part.type === 'text' ? await redactSecrets(part.text) : null;
-      redacted += found?.count ?? 0;
-      content.push(found === null ? part : { type: 'text', text: found.text });
-    }
-    messages.push({ ...message, content });
-  }
-  return { view: { ...view, messages }, redacted };
 }

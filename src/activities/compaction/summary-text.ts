@@ -29,7 +29,7 @@ import type { RequestOptions, AgentSnapshot } from '../../turn/agent-snapshot.ts
 import type { Execution } from '../runtime/activity.ts';
 import type { ActivityDependencies } from '../runtime/dependencies.ts';
 import { readFit } from './plan-compaction.ts';
-import { redactedView, redactedOriginals } from './redaction.ts';
+import { redactedOriginals } from './redaction.ts';
 
 /** A provider keeps a prefix at least so long after reading it, less a minute for the call. Milliseconds. */
 const CACHE_LIFETIME_MILLISECONDS = { '5m': 240_000, '1h': 3_540_000 };
@@ -91,50 +91,33 @@ async function sharedRequest(dependencies: ActivityDependencies, task: SummaryTa
   return { ...request, maximumOutput, options, redacted: 0, ...definedOf({ media: check.modelLimits.maximumMedia }) };
 }
 
-/** A separate request without secrets (R28). They are removed before anything is quoted in part. */
+/** A separate request. Secrets are removed from each text before any of it is quoted in part (R28). */
 async function transcriptRequest(
-  dependencies: ActivityDependencies,
-  task: SummaryTask,
-): Promise<SummaryRequest & Pick<AskedRequest, 'redacted'>> {
-  const { focus, instructions, count } = await redactedWords(task);
-  const request = await plainRequest(dependencies, task, { focus, instructions });
-  const { view, redacted } = await redactedView(request.view);
-  return { ...request, view, redacted: redacted + count + task.leftOut };
-}
-
-interface QuotedWords {
-  readonly focus: string | null;
-  readonly instructions: string;
-}
-
-async function redactedWords({ source, snapshot }: SummaryTask): Promise<QuotedWords & { readonly count: number }> {
-  const { focus } = source.compaction;
-  const { texts, count } = await redactTexts([snapshot.instructions, focus ?? '']);
-  const [instructions = '', shown = ''] = texts;
-  return { instructions, focus: focus === null ? null : shown, count };
-}
-
-async function plainRequest(
   { database }: ActivityDependencies,
   task: SummaryTask,
-  { focus, instructions }: QuotedWords,
-): Promise<SummaryRequest> {
+): Promise<SummaryRequest & Pick<AskedRequest, 'redacted'>> {
   const { source, snapshot, policy } = task;
-  return summaryView({
+  const { compaction } = source;
+  const { prepend, append } = compaction.contextLines;
+  const quoted = [snapshot.instructions, compaction.focus ?? '', previousText(source) ?? '', ...prepend, ...append];
+  const { texts, count } = await redactTexts(quoted);
+  const [instructions = '', focus = '', previousSummary = '', ...lines] = texts;
+  const request = summaryView({
     policy,
-    parts: source.compaction.plan.parts,
+    parts: compaction.plan.parts,
     part: source.row.part,
     entries: [...task.request, ...task.entries],
-    previousSummary: previousText(source),
+    previousSummary: source.previousSummary === null ? null : previousSummary,
     partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
-    focus,
+    focus: compaction.focus === null ? null : focus,
     agent: { ...snapshot, instructions },
-    contextLines: source.compaction.contextLines,
-    turnIsOpen: source.compaction.plan.insideTurn,
+    contextLines: { prepend: lines.slice(0, prepend.length), append: lines.slice(prepend.length) },
+    turnIsOpen: compaction.plan.insideTurn,
     summarizer: snapshot.summarizer.limits,
     calibration: await readCalibration(database, { ...task.input.turn, ...snapshot.summarizer }),
-    shorter: source.compaction.form === 'shorter_summary',
+    shorter: compaction.form === 'shorter_summary',
   });
+  return { ...request, redacted: count + task.leftOut };
 }
 
 /** In what users write, a token is never longer. */
