@@ -27,7 +27,6 @@ create table compactions (
   marker_entry_id uuid, -- The entry that marks the commit in the log.
   summary json, -- The summary, a JSON string.
   summary_measurements measurements, -- Counted of the summary as it stands in the view.
-  sections json, -- Its sections: title and text.
   files json, -- Files read and modified, cumulative.
   model text, -- provider/model that wrote it; null without a model.
   prompt_version text, -- Version of the prompts.

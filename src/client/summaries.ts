@@ -1,3 +1,4 @@
+import { readSections } from '../context/summary/check-summary.ts';
 import { listSummaries } from '../store/compactions/summaries.ts';
 import type { SummaryRow } from '../store/compactions/summaries.ts';
 import { readCurrentPoint, readSummaryInForce } from '../store/conversations/branch-path.ts';
@@ -34,9 +35,12 @@ export async function listStoredSummaries(database: Database, options: OfSummari
     readCurrentSummaryId(database, options.conversationId),
   ]);
   const summaries = rows.reverse().map((read): StoredSummary => {
-    const { number: generation, reason: trigger, updates, openSections, ...row } = read;
+    const { number: generation, reason: trigger, updates, asked, ...row } = read;
     const { files: _files, promptVersion: _promptVersion, parts: _parts, ...shown } = row;
-    const sections = row.sections.map((section) => ({ ...section, open: openSections.includes(section.title) }));
+    const unfolded = new Set(asked.sections.filter(({ open }) => open === true).map(({ title }) => title));
+    const sections = readSections(row.text ?? '', asked).map(({ title, text }) => {
+      return { title, text, open: unfolded.has(title) };
+    });
     const updatesGeneration = row.text === null ? null : updates;
     const isInForce = row.compactionId === inForce;
     return Object.assign(shown, { generation, trigger, inForce: isInForce, updatesGeneration, sections });

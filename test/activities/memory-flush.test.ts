@@ -161,7 +161,7 @@ test('C17, C18 a flush is a memory before anything is removed, not asked for aga
 /** What a pass leaves behind it that others read: the summary in force, its ledger, and the memories of the workspace. */
 async function leftBehind({ conversationId }: TurnReference): Promise<string> {
   const rows = await sql<{ text: string }[]>`
-    select summary::text || sections::text || files::text as text from compactions where conversation_id = ${conversationId} and summary is not null
+    select summary::text || files::text as text from compactions where conversation_id = ${conversationId} and summary is not null
     union all select text::text from memories where conversation_id = ${conversationId}`;
   expect(rows.length).toBeGreaterThan(1);
   return rows.map(({ text }) => text).join('\n');

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { checkSummary, parseSections, splitSections } from '../../src/context/summary/check-summary.ts';
+import { checkSummary, parseSections, readSections } from '../../src/context/summary/check-summary.ts';
 import { composeSummary } from '../../src/context/summary/whole-summary.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
 import { prose, AGENT, Conversation, LogBuilder, text } from './builders.ts';
 import { missingPinned, PinnedTextMissing, projectChecked, projectView } from '../../src/context/view/project-view.ts';
 import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
@@ -22,10 +23,8 @@ function check(text: string, change: Partial<Parameters<typeof checkSummary>[0]>
 }
 
 describe('checkSummary', () => {
-  test('accepts a text with all sections and returns them', () => {
-    const checked = check(GOOD);
-    expect(checked).toMatchObject({ ok: true, text: GOOD });
-    expect(checked.ok && checked.sections.map((section) => section.title)).toEqual(TITLES);
+  test('accepts a text with all sections', () => {
+    expect(check(GOOD)).toEqual({ ok: true, text: GOOD });
   });
 
   test.each([
@@ -75,17 +74,30 @@ describe('composeSummary', () => {
       { kind: 'turn_prefix', text: 'two' },
       { kind: 'merge', text: GOOD },
     ] as const;
-    expect(composeSummary(parts)).toEqual({ text: GOOD, sections: splitSections(GOOD) });
+    expect(composeSummary(parts)).toBe(GOOD);
   });
 
   test('P16 without a merge, the beginning of a split turn follows the history under a heading of its own', () => {
-    const { text } = composeSummary([
+    const joined = composeSummary([
       { kind: 'history', text: 'HISTORY' },
       { kind: 'turn_prefix', text: 'PREFIX' },
     ]);
-    expect(text).toBe('HISTORY\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX');
-    expect(composeSummary([{ kind: 'turn_prefix', text: 'ONLY' }]).text).toBe('ONLY');
+    expect(joined).toBe('HISTORY\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX');
+    expect(composeSummary([{ kind: 'turn_prefix', text: 'ONLY' }])).toBe('ONLY');
   });
+});
+
+test('C11 the sections of a finished summary are read under its headings, without what the program lists below', () => {
+  const lists = '\n\n<read-files>\na.ts\n</read-files>';
+  const own = '## A heading of a hook\n- its words';
+  const found = readSections(`${GOOD}\n\n${own}${lists}`, DEFAULT_POLICY.summary);
+  expect(found.map(({ title }) => title)).toEqual([...TITLES, 'A heading of a hook']);
+  expect(found.at(-1)?.text).toBe('- its words');
+  const labelled = readSections(`TASK: read\n\nPROGRESS:\n1. one\nData: 5${lists}`, WOLFFISH_POLICY.summary);
+  expect(labelled).toEqual([
+    { title: 'TASK', text: 'read' },
+    { title: 'PROGRESS', text: '1. one\nData: 5' },
+  ]);
 });
 
 test.each([...BUILT_IN_PRESETS])(

@@ -178,7 +178,7 @@ describe('R29 text of others in a frame', () => {
 
   test('makes no tag across two lines that the program wrote one below the other', () => {
     const text = '## Goal\n- <tool_result name="\n- x">';
-    expect(marksIn(composeSummary([{ kind: 'history', text }]).text)).toEqual(marksIn('## Goal\n- y'));
+    expect(marksIn(composeSummary([{ kind: 'history', text }]))).toEqual(marksIn('## Goal\n- y'));
   });
 
   test('is read as far as a mark goes on, however long it is', () => {

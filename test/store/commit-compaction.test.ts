@@ -67,7 +67,6 @@ describe('commitCompaction', () => {
     const [summary] = await listSummaries(sql, { conversationId: turn.conversationId });
     expect(summary).toMatchObject({
       text: SUMMARY.text,
-      sections: SUMMARY.sections,
       files: SUMMARY.files,
       model: SUMMARY.model,
       number: 1,

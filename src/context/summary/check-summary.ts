@@ -7,6 +7,7 @@ import type { PlanPart } from '../plan/plan.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { formatCount } from '../view/notes.ts';
 import { branchPolicy } from './branch-summary.ts';
+import { splitLists } from './summary-message.ts';
 import { sectionsOf } from './summary-request.ts';
 
 export type SummaryProblem =
@@ -22,7 +23,7 @@ export type SummaryProblem =
   | 'refused';
 
 export type SummaryCheck =
-  | { readonly ok: true; readonly text: string; readonly sections: readonly WrittenSection[] }
+  | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: SummaryProblem };
 
 /** How far over the requested length an answer may be: the estimate alone may err by a fifth. */
@@ -62,7 +63,7 @@ export function checkSummary(answer: {
   if (written === '') return failed('empty');
   const { headings } = answer.policy.summary;
   const wanted = sectionsOf(answer.policy, answer.kind ?? 'history');
-  if (wanted.length === 0) return { ok: true, text: written, sections: [] };
+  if (wanted.length === 0) return { ok: true, text: written };
   const titles = wanted.map((section) => section.title);
   const found = parseSections(written, titles, headings);
   const sections = titles.flatMap((title) => mergedSection(title, found));
@@ -72,7 +73,7 @@ export function checkSummary(answer: {
   if (textTokens(text) > answer.maximumOutputTokens * LENGTH_TOLERANCE) {
     return failed('too_long');
   }
-  return { ok: true, text, sections };
+  return { ok: true, text };
 }
 
 /** A heading that stands twice is one section; text under either is kept. */
@@ -133,9 +134,15 @@ function labelOf(line: string, titles: readonly string[]): { readonly title: str
   return { title, rest: plain.slice(plain.indexOf(':') + 1).replace(/^\*{0,2}\s*/, '') };
 }
 
-export function splitSections(text: string): WrittenSection[] {
-  const titles = text.split('\n').flatMap((line) => (line.startsWith('## ') ? [line.slice(3).trim()] : []));
-  return parseSections(text, [...new Set(titles)]);
+/** The sections of a finished summary, without the program's lists below it. */
+export function readSections(
+  text: string,
+  { headings, sections }: Pick<CompactionPolicy['summary'], 'headings' | 'sections'>,
+): WrittenSection[] {
+  const { written } = splitLists(text);
+  const own = written.split('\n').flatMap((line) => (line.startsWith('## ') ? [line.slice(3).trim()] : []));
+  const titles = headings === 'labels' ? sections.map(({ title }) => title) : [...new Set(own)];
+  return parseSections(written, titles, headings);
 }
 
 export function renderSections(sections: readonly WrittenSection[], style: HeadingStyle = 'markdown'): string {

@@ -15,14 +15,13 @@ import type { Budget, Calibration, CompactionPlan, PlanPart, SummaryInForce } fr
 import type { CompactionPolicy } from '../policy/policy.ts';
 import type { WrittenSection } from './check-summary.ts';
 import { LINES, quoteTags } from '../log/frames.ts';
-import { parseSections, splitSections, renderSections } from './check-summary.ts';
+import { parseSections, renderSections } from './check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import { headOf } from '../plan/clip.ts';
 import { textTokens } from '../log/measure.ts';
 
 export interface WholeSummary {
   readonly text: string;
-  readonly sections: readonly WrittenSection[];
   readonly measurements: Measurements;
 }
 
@@ -39,9 +38,9 @@ export function wholeSummary(of: {
   const { parts, previousText, policy, plan } = of;
   if (parts.length === 0) return null;
   const unread = policy.summary.splitTurn === 'separate' ? previousText : null;
-  const composed = composeSummary(parts, unread === null ? null : withoutFileLists(unread), policy);
-  const text = [composed.text, ...programLists(of)].filter((block) => block !== '').join('\n\n');
-  return { text, sections: composed.sections, measurements: shownMeasurements(text, policy, plan) };
+  const composed = composeSummary(parts, unread === null ? null : withoutFileLists(unread));
+  const text = [composed, ...programLists(of)].filter((block) => block !== '').join('\n\n');
+  return { text, measurements: shownMeasurements(text, policy, plan) };
 }
 
 /** What the model did not write: results that are only shortened in place are still in the view, each with its own id. */
@@ -83,8 +82,7 @@ export function finishedView(
   const { tokensAfter } = finished;
   const text = guardedSummary(whole.text, { policy, budget, tokensAfter, calibration });
   if (text === whole.text) return finished;
-  const { sections } = composeSummary([{ kind: 'merge', text: splitLists(text).written }], null, policy);
-  return measured({ text, sections, measurements: shownMeasurements(text, policy, plan) }, tokensAfter);
+  return measured({ text, measurements: shownMeasurements(text, policy, plan) }, tokensAfter);
 }
 
 /** Measurements of the view that a plan leads to, `fixed` included, before its marker and continuation note are appended. */
@@ -129,33 +127,18 @@ function shownMeasurements(text: string, policy: CompactionPolicy, plan: Pick<Co
  * a merge; otherwise one after another, the beginning of a split turn under a heading of its own.
  *
  * @param earlier the summary in force, when no part has read it: it stays as it is, before the new text (P16)
- * @param policy tells how its sections are headed; without it by second-level headings
  */
 export function composeSummary(
   all: readonly { readonly kind: PlanPart['kind']; readonly text: string }[],
   earlier: string | null = null,
-  policy?: CompactionPolicy,
-): {
-  readonly text: string;
-  readonly sections: readonly WrittenSection[];
-} {
+): string {
   const parts = all.filter((part) => part.kind !== 'flush');
   const merged = parts.findLast((part) => part.kind === 'merge');
   const before = earlier === null || parts.some((part) => part.kind !== 'turn_prefix') ? [] : [earlier];
   const texts = parts.map((part, index) =>
     part.kind === 'turn_prefix' && before.length + index > 0 ? `${LINES.splitTurn}\n\n${part.text}` : part.text,
   );
-  const text = quoteTags(merged?.text ?? [...before, ...texts].join('\n\n---\n\n'));
-  return { text, sections: sectionsOf(text, policy) };
-}
-
-function sectionsOf(text: string, policy: CompactionPolicy | undefined): readonly WrittenSection[] {
-  if (policy?.summary.headings !== 'labels') return splitSections(text);
-  return parseSections(
-    text,
-    policy.summary.sections.map(({ title }) => title),
-    'labels',
-  );
+  return quoteTags(merged?.text ?? [...before, ...texts].join('\n\n---\n\n'));
 }
 
 /** However full the window, a summary keeps this much. Tokens. */

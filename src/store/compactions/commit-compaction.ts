@@ -38,7 +38,6 @@ export interface NewSummary {
   readonly text: string;
   /** The block as it stands in the view. */
   readonly measurements: Measurements;
-  readonly sections: readonly { readonly title: string; readonly text: string }[];
   /** Cumulative. */
   readonly files: SummaryLedger;
   /** `provider/model` that wrote it; `null` for an extractive one. */
@@ -194,7 +193,6 @@ function summaryColumns(sql: Transaction, summary: NewSummary | null) {
   return sql`
     summary = ${summary === null ? null : jsonText(summary.text)}::text::json,
     summary_measurements = ${summary === null ? null : measurementsText(summary.measurements)}::measurements,
-    sections = ${summary === null ? null : jsonText(summary.sections)}::text::json,
     files = ${summary === null ? null : jsonText(summary.files)}::text::json,
     model = ${summary?.model ?? null}, prompt_version = ${summary?.promptVersion ?? null}`;
 }

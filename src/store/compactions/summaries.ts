@@ -1,5 +1,6 @@
 /** Committed summaries, as users and commands read them. */
 import type { CompactionPlan, Operation, PlanPart, CompactionForm, CompactionReason } from '../../context/plan/plan.ts';
+import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import { characterCount } from '../../context/log/measurements.ts';
 import { onPath } from '../conversations/branch-path.ts';
 import type { Database } from '../database/database.ts';
@@ -25,9 +26,8 @@ export interface SummaryRow {
   readonly reason: CompactionReason;
   readonly preset: string;
   readonly text: string | null;
-  readonly sections: NewSummary['sections'];
-  /** Titles of the sections that the preset wants to have shown unfolded. */
-  readonly openSections: readonly string[];
+  /** What was asked of the summary. */
+  readonly asked: Pick<CompactionPolicy['summary'], 'headings' | 'sections'>;
   readonly files: NewSummary['files'];
   readonly model: string | null;
   readonly promptVersion: string | null;
@@ -71,13 +71,11 @@ export async function listSummaries(
   const { conversationId, query, beforeNumber } = request;
   if (!isId(conversationId)) return [];
   return sql<SummaryRow[]>`
-    select c.id as "compactionId", c.number, c.form, c.reason, c.preset, c.summary as text, coalesce(c.sections, '[]') as sections,
+    select c.id as "compactionId", c.number, c.form, c.reason, c.preset, c.summary as text,
       coalesce(c.files, '{"read": [], "modified": []}') as files, c.model, c.prompt_version,
       c.plan -> 'coveredThroughSequence' as "coveredThroughSequence", c.plan -> 'firstKeptSequence' as "firstKeptSequence",
       c.plan -> 'parts' as parts, (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
-      array(
-        select s ->> 'title' from turns t, json_array_elements(model_in_force(t) -> 'policy' -> 'summary' -> 'sections') as s
-        where t.id = c.turn_id and s ->> 'open' = 'true') as "openSections",
+      (select model_in_force(t) -> 'policy' -> 'summary' from turns t where t.id = c.turn_id) as asked,
       u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
       c.tokens_before, c.tokens_after, u.entries_covered, u.tries,
       u.model_calls, u.cost::float8 as cost, r.input_tokens, r.cache_read_tokens,

@@ -41,7 +41,6 @@ const COLUMNS = {
   scope: z.enum(['agent', 'user', 'workspace']),
   content: z.custom<readonly ContentPart[]>((value) => contentProblem(value) === null),
   files: shaped(z.looseObject(each(z.array(z.string()), 'read modified'))),
-  sections: shaped(z.array(z.looseObject(each(z.string(), 'title text')))),
   plan: shaped(
     z.looseObject({
       ...each(number, 'firstKeptSequence coveredThroughSequence'),
@@ -113,7 +112,7 @@ export const FILE_TABLES = {
   compactions: {
     columns: [
       'id turn number callNumber reason preset form formNumber headEntryId markerEntryId previousId plan',
-      'firstKeptSequence coveredThroughSequence focus summary summaryMeasurements sections files model promptVersion',
+      'firstKeptSequence coveredThroughSequence focus summary summaryMeasurements files model promptVersion',
       'viewAfter tokensBefore tokensAfter createdAt finishedAt',
     ],
     from: `compactions r join ${TURNS} t on t.id = r.turn_id

@@ -120,7 +120,7 @@ async function addRow(file: FileImport, { table, row }: FileRow): Promise<void> 
 
 /** Postgres's number of a value whose type its column decides: microseconds of a time stay, and JSON stays as it is written. */
 const UNKNOWN_TYPE = 705;
-const JSON_COLUMN = /^(?:files|focus|plan|sections|summary|text)$/u;
+const JSON_COLUMN = /^(?:files|focus|plan|summary|text)$/u;
 
 async function insert({ sql, conversationId }: FileImport, table: FileTable, row: object): Promise<void> {
   const columns = Object.entries({ ...row, conversationId }).map(([column, value]: [string, unknown]) => {

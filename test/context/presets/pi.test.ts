@@ -158,7 +158,7 @@ describe('summary of a split turn', () => {
   });
 
   test('P16 the texts are joined by a rule and a heading', () => {
-    const { text: joined } = composeSummary([
+    const joined = composeSummary([
       { kind: 'history', text: 'HISTORY' },
       { kind: 'turn_prefix', text: 'PREFIX' },
     ]);
@@ -173,7 +173,7 @@ describe('summary of a split turn', () => {
     for (let step = 1; step <= 40; step += 1) conversation.log.step([tokens(4_000, step)]);
     const plan = planAt(conversation);
     expect(plan.parts.map((part) => part.kind)).toEqual(['turn_prefix']);
-    const { text: joined } = composeSummary([{ kind: 'turn_prefix', text: 'PREFIX' }], 'EARLIER');
+    const joined = composeSummary([{ kind: 'turn_prefix', text: 'PREFIX' }], 'EARLIER');
     expect(joined).toBe('EARLIER\n\n---\n\n**Turn Context (split turn):**\n\nPREFIX');
     const [part] = plan.parts;
     expect(plan.summaryLimit).toBeGreaterThan(part?.maximumOutput ?? 0);

@@ -75,7 +75,6 @@ export async function plan(
 export const SUMMARY: NewSummary = {
   text: 'Goal: read.\0\uD800',
   measurements: { ...NO_MEASUREMENTS, letters: 9 },
-  sections: [{ title: 'Goal', text: 'read' }],
   files: { read: ['a.txt'], modified: [] },
   model: 'sim/sim-32k',
   promptVersion: 'history-1',

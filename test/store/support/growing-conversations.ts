@@ -129,7 +129,6 @@ async function compact(sql: Database, growth: Growth, where: number): Promise<vo
         : {
             text: `summary through ${cut}`,
             measurements,
-            sections: [],
             files: { read: [], modified: [] },
             model: null,
             promptVersion: '1',
