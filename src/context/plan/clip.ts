@@ -138,6 +138,21 @@ export function tailOf(text: string, characters: number): string {
   return text.slice(start > 0 && isHighSurrogate(text.charCodeAt(start - 1)) ? start + 1 : start);
 }
 
+/** A text whose pieces are limited to ever fewer characters, until it `fits` or the limit is down to `least`. */
+export function firstFitting(of: {
+  readonly from: number;
+  readonly least: number;
+  readonly render: (characters: number) => string;
+  readonly fits: (text: string) => boolean;
+}): string {
+  let text = of.render(of.from);
+  for (let limit = of.from; limit > of.least && !of.fits(text);) {
+    limit *= 0.8;
+    text = of.render(limit);
+  }
+  return text;
+}
+
 /** A text on one line, and its beginning alone where it is longer. */
 export function oneLine(text: string, characters: number): string {
   // A result may be megabytes long.

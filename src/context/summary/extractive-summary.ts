@@ -1,5 +1,5 @@
 import { saidText, textOf } from '../log/content.ts';
-import { headOf, oneLine } from '../plan/clip.ts';
+import { firstFitting, headOf, oneLine } from '../plan/clip.ts';
 import type { Entry } from '../log/entry.ts';
 import { NO_CALIBRATION } from '../log/estimate.ts';
 import { quoteText } from '../log/frames.ts';
@@ -16,24 +16,14 @@ const REQUEST_CHARACTERS = 600;
 const STATE_CHARACTERS = 1_000;
 /** Characters of one result in which values are looked for. */
 const SEARCHED_CHARACTERS = 50_000;
-
-/** Shares of the whole that the subjects may take; what one leaves the next ones get. */
-const SHARES: Readonly<Record<SectionSubject, number>> = {
-  requests: 0.2,
-  state: 0.1,
-  open: 0.12,
-  files: 0.08,
-  progress: 0.4,
-  findings: 0.1,
-  decisions: 0,
-};
-const SUBJECTS: readonly SectionSubject[] = ['requests', 'state', 'open', 'files', 'progress', 'findings', 'decisions'];
+/** No text has more. */
+const CHARACTERS_PER_TOKEN = 8;
 
 /**
  * A summary made without a model, when none could be had (R21): the user's messages, a ledger of
  * every tool call with the beginning of its result, values and files that were named, and the last
  * answer, in the policy's own sections, after what the previous summary says there. When it must be
- * shortened, the newest lines stay.
+ * shortened, the newest lines of each section stay, and the longest sections yield first.
  */
 export function extractiveSummary(input: {
   readonly policy: CompactionPolicy;
@@ -42,37 +32,23 @@ export function extractiveSummary(input: {
   readonly maximumTokens: number;
   readonly calibration?: Calibration;
 }): string {
-  const calibration = input.calibration ?? NO_CALIBRATION;
-  const titles = input.policy.summary.sections.map((section) => section.title);
-  const { headings } = input.policy.summary;
+  const { maximumTokens, calibration = NO_CALIBRATION } = input;
+  const { sections, headings } = input.policy.summary;
+  const titles = sections.map(({ title }) => title);
   const previous = parseSections(input.previousSummary ?? '', titles, headings);
-  const lines = extractLines(input.entries);
-  const frame = renderSections(
-    titles.map((title) => ({ title, text: '' })),
-    headings,
-  );
-  const tokens = (text: string): number => textTokens(text, calibration);
-  const budget: LineBudget = { left: input.maximumTokens - tokens(frame), unused: 0, tokens };
-  const texts = new Map<string, string>();
-  for (const subject of SUBJECTS) {
-    const sections = input.policy.summary.sections.filter((section) => section.subject === subject);
-    for (const [index, section] of sections.entries()) {
-      const earlier = previous.filter(({ title }) => title === section.title).flatMap(({ text }) => contentLines(text));
-      const found = index === 0 ? lines[subject].map(quoteText) : [];
-      const share = (input.maximumTokens * SHARES[subject]) / sections.length;
-      texts.set(section.title, newestWithin([...earlier, ...found], share, budget));
-    }
-  }
-  const written = titles.map((title) => ({ title, text: texts.get(title) ?? '' }));
-  // Once more as a whole: a mark may go on in the next line.
-  return quoteText(renderSections(written, headings));
-}
-
-interface LineBudget {
-  left: number;
-  /** Tokens that earlier subjects were allowed and did not use. */
-  unused: number;
-  readonly tokens: (text: string) => number;
+  const extracted = extractLines(input.entries);
+  const written = sections.map(({ title, subject }, index) => {
+    const earlier = previous.filter((section) => section.title === title).flatMap(({ text }) => contentLines(text));
+    const isFirst = sections.findIndex((section) => section.subject === subject) === index;
+    return { title, lines: [...earlier, ...(isFirst ? extracted[subject].map(quoteText) : [])] };
+  });
+  const render = (characters: number): string => {
+    const texts = written.map(({ title, lines }) => ({ title, text: newestWithin(lines, characters) }));
+    return renderSections(texts, headings);
+  };
+  const fits = (text: string): boolean => textTokens(text, calibration) <= maximumTokens;
+  // Quoted once more as a whole: a mark may go on in the next line.
+  return quoteText(firstFitting({ from: maximumTokens * CHARACTERS_PER_TOKEN, least: 1, render, fits }));
 }
 
 function contentLines(text: string): string[] {
@@ -80,22 +56,15 @@ function contentLines(text: string): string[] {
 }
 
 /** The newest lines that fit, each once; of the very newest at least its beginning. */
-function newestWithin(lines: readonly string[], share: number, budget: LineBudget): string {
+function newestWithin(lines: readonly string[], characters: number): string {
   const kept: string[] = [];
-  const seen = new Set<string>();
-  let own = Math.min(share + budget.unused, budget.left);
-  for (const line of lines.toReversed()) {
-    if (seen.has(line)) continue;
-    seen.add(line);
-    const size = budget.tokens(`${line}\n`);
-    const fitting = size <= own ? line : kept.length === 0 ? headOf(line, Math.floor((line.length * own) / size)) : '';
-    if (fitting.trim() === '') continue;
-    const taken = Math.min(size, own);
-    own -= taken;
-    budget.left -= taken;
-    kept.push(fitting);
+  let left = Math.floor(characters);
+  for (const line of new Set(lines.toReversed())) {
+    const text = kept.length === 0 ? headOf(line, left) : line;
+    if (text.length > left) break;
+    left -= text.length + 1;
+    kept.push(text);
   }
-  budget.unused = own;
   return kept.reverse().join('\n');
 }
 

@@ -13,11 +13,11 @@ import type { MeasuredView } from '../view/view-arrangement.ts';
 import type { Measurements } from '../log/measurements.ts';
 import type { Budget, Calibration, CompactionPlan, PlanPart, SummaryInForce } from '../plan/plan.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
-import type { WrittenSection } from './check-summary.ts';
 import { LINES, quoteTags } from '../log/frames.ts';
-import { parseSections, renderSections } from './check-summary.ts';
+import { readSections, renderSections } from './check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
-import { headOf } from '../plan/clip.ts';
+import { firstFitting } from '../plan/clip.ts';
+import { shorten } from './transcript.ts';
 import { textTokens } from '../log/measure.ts';
 
 export interface WholeSummary {
@@ -143,11 +143,8 @@ export function composeSummary(
 
 /** However full the window, a summary keeps this much. Tokens. */
 const SMALLEST_GUARDED = 200;
-/** Each step leaves this share of the longest section. */
-const STEP = 0.8;
 /** A section below this is no longer worth shortening. Characters. */
 const SHORTEST_SECTION = 80;
-const MARK = '\n[… shortened to fit the window]';
 
 /**
  * The summary as the policy's guard lets it into the view; the text itself when the view is within the guard.
@@ -168,42 +165,33 @@ export function guardedSummary(
   if (overflowGuard === null) return text;
   const over = of.tokensAfter - resolveAmount(overflowGuard, budget);
   if (over <= 0) return text;
-  const maximumTokens = textTokens(text, calibration) - over;
-  return shortenSummary(text, { policy, maximumTokens, calibration });
+  return shortenSummary(text, { policy, calibration, maximumTokens: textTokens(text, calibration) - over });
 }
 
 /**
- * The summary, shortened step by step until it fits: the longest section loses its end first, so
- * that every section keeps its heading and its beginning. The program's lists below stay whole, or go when they leave no room:
- * they are kept beside the summary.
+ * The summary, shortened step by step until it fits: the longest sections lose their ends first, so that every section keeps its
+ * heading and its beginning. The program's lists below stay whole, or go when they leave no room: they are kept beside the summary.
  */
 export function shortenSummary(
   text: string,
   of: { readonly policy: CompactionPolicy; readonly maximumTokens: number; readonly calibration: Calibration },
 ): string {
-  const { sections: wanted, headings } = of.policy.summary;
   const maximum = Math.max(SMALLEST_GUARDED, of.maximumTokens);
-  const tokens = (value: string): number => textTokens(value, of.calibration);
-  if (tokens(text) <= maximum) return text;
+  const fits = (shown: string): boolean => textTokens(shown, of.calibration) <= maximum;
+  if (fits(text)) return text;
   const { written, lists } = splitLists(text);
-  const below = lists === '' ? '' : `\n\n${lists}`;
-  const room = maximum - tokens(below);
-  const fits = (shortened: string): boolean => tokens(shortened) <= (room < SMALLEST_GUARDED ? maximum : room);
-  const titles = wanted.map((section) => section.title);
-  const found = parseSections(written, titles, headings);
-  // A hook may write a text without headings.
-  const render = (sections: readonly WrittenSection[]): string =>
-    found.length > 0 ? renderSections(sections, headings) : (sections[0]?.text ?? '');
-  let sections = found.length > 0 ? found : [{ title: '', text: written }];
-  while (!fits(render(sections))) {
-    const longest = sections.reduce((best, section) => (section.text.length > best.text.length ? section : best));
-    if (longest.text.length <= SHORTEST_SECTION) break;
-    sections = sections.map((section) => (section === longest ? { ...section, text: shorter(section.text) } : section));
-  }
-  return room < SMALLEST_GUARDED ? render(sections) : render(sections) + below;
-}
-
-function shorter(text: string): string {
-  const kept = text.endsWith(MARK) ? text.slice(0, -MARK.length) : text;
-  return headOf(kept, Math.floor(kept.length * STEP) - MARK.length).trimEnd() + MARK;
+  const { headings } = of.policy.summary;
+  const found = readSections(written, of.policy.summary);
+  const shortened = (characters: number): string =>
+    // A hook may write a text without headings.
+    found.length === 0
+      ? shorten(written, characters, 1)
+      : renderSections(
+          found.map((section) => ({ title: section.title, text: shorten(section.text, characters, 1) })),
+          headings,
+        );
+  const below = [shortened(SHORTEST_SECTION), lists].join('\n\n');
+  const kept = lists !== '' && fits(below) ? `\n\n${lists}` : '';
+  const render = (characters: number): string => shortened(characters) + kept;
+  return firstFitting({ from: written.length, least: SHORTEST_SECTION, render, fits });
 }

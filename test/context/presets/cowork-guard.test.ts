@@ -29,7 +29,7 @@ test('C12 a summary that would fill the window over 95 % is shortened step by st
   expect(tokensIn(short)).toBeLessThanOrEqual(800);
   const titles = COWORK_POLICY.summary.sections.map(({ title }) => title);
   expect(parseSections(short, titles).map(({ title }) => title)).toEqual(titles);
-  expect(short).toContain('shortened to fit');
+  expect(short).toContain('characters left out');
   expect(shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 1e6, calibration: NO_CALIBRATION })).toBe(text);
   const least = shortenSummary(text, { policy: COWORK_POLICY, maximumTokens: 0, calibration: NO_CALIBRATION });
   expect(tokensIn(least)).toBeGreaterThan(100);
@@ -49,7 +49,7 @@ test('C12, C18 a finished pass whose summary fills the view over 95 % shows a sh
   const long = finishedWith(60_000);
   expect(long.finished.guardedFrom).toBeGreaterThan(190_000);
   expect(long.finished.tokensAfter).toBeLessThanOrEqual(190_000);
-  expect(long.finished.summary?.text).toContain('shortened to fit');
+  expect(long.finished.summary?.text).toContain('characters left out');
   const short = finishedWith(1_000);
   expect(short.finished).toMatchObject({ guardedFrom: null, summary: short.whole });
 });
