@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { quoteRecalled } from '../../context/log/frames.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { placesOf, spellingOf } from '../../context/log/one-spelling.ts';
-import type { Spelling, Stretch } from '../../context/log/one-spelling.ts';
+import { inOneSpelling, patternOf } from '../../context/log/one-spelling.ts';
 import { leftBranchText } from './recall-open.ts';
 import { RECALL_OPEN, RECALL_SEARCH } from '../runtime/names.ts';
 import type { Neighbour, PartlySearched, RecallKind, RecallPassage } from '../tool.ts';
@@ -126,29 +125,27 @@ function excerpt(passage: RecallPassage, characters: number): string {
 
 /** Where the piece begins: some words before what was found; at the beginning when that would show it too. */
 function beginning(text: string, { match, forms }: Pick<RecallPassage, 'match' | 'forms'>, characters: number): number {
-  const spelling = spellingOf(text);
-  const phrase = match === 'phrase' ? placesOf(forms[0] ?? '', spelling)[0] : undefined;
-  const found = phrase ?? densest(spelling, forms, Math.min(TOGETHER, characters / 2));
-  if (found === null || Math.max(found.end, found.from + TOGETHER) <= characters) return 0;
-  const from = Math.max(0, Math.floor(found.from - characters / 4));
+  const found = densest(text, match === 'phrase' ? forms.slice(0, 1) : forms, Math.min(TOGETHER, characters / 2));
+  if (found === null || found + TOGETHER <= characters) return 0;
+  const from = Math.max(0, Math.floor(found - characters / 4));
   const space = text.lastIndexOf(' ', from);
   // In a text without spaces the last one may be far away.
   return space > from - characters / 8 ? space + 1 : from;
 }
 
-/** The first place from which most of the forms stand within so many characters; `null` when none stands there. */
-function densest(spelling: Spelling, forms: readonly string[], within: number): Stretch | null {
-  const places = forms
-    .flatMap((form) => placesOf(form, spelling).map(({ from }) => ({ from, form })))
-    .toSorted((one, other) => one.from - other.from);
+/** About the first place from which most of the forms stand within so many characters; `null` when none stands there. */
+function densest(text: string, forms: readonly string[], within: number): number | null {
+  const spelled = inOneSpelling(text);
+  const places = [...spelled.matchAll(patternOf(forms))];
   let best: { readonly from: number; readonly forms: number } | null = null;
-  for (const [index, { from }] of places.entries()) {
+  for (const [index, { index: from }] of places.entries()) {
     const together = new Set<string>();
-    for (let next = index; (places[next]?.from ?? Infinity) < from + within; next += 1)
-      together.add(places[next]?.form ?? '');
+    for (let next = index; (places[next]?.index ?? Infinity) < from + within; next += 1)
+      together.add(places[next]?.[0] ?? '');
     if (best === null || together.size > best.forms) best = { from, forms: together.size };
   }
-  return best === null ? null : { from: best.from, end: best.from + within };
+  // Another spelling may be longer or shorter: a piece needs no exact place.
+  return best === null ? null : Math.floor((best.from * text.length) / spelled.length);
 }
 
 /** Whole blocks only: a block cut by the result limit would lose its id. */

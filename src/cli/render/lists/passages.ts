@@ -1,6 +1,6 @@
 import type { FoundPassage } from '../../../client/types.ts';
 import { wholeCharacters } from '../../../tools/files/text.ts';
-import { placesOf, spellingOf } from '../../../context/log/one-spelling.ts';
+import { inOneSpelling, patternOf } from '../../../context/log/one-spelling.ts';
 import { formatAge, formatCount } from '../text/numbers.ts';
 import { safeText } from '../text/safe-text.ts';
 import type { Style } from '../text/style.ts';
@@ -39,14 +39,14 @@ export function passageLines(
       ? `, conversation ${[passage.conversationId, ...alsoIn].map((id) => id.slice(-8)).join(', also ')}`
       : '';
     const left = onActiveBranch ? '' : `, branch ${branch}`;
-    const rows = wrapWords(safeText(text).trim(), (columns ?? PIPE_COLUMNS) - 3);
+    const rows = wrapWords(safeText(text).normalize().trim(), (columns ?? PIPE_COLUMNS) - 3);
     const first = rows.length > PASSAGE_ROWS ? firstShown(rows, forms) : 0;
     const last = Math.min(rows.length, first + PASSAGE_ROWS);
     const shown = [...(first > 0 ? ['…'] : []), ...rows.slice(first, last), ...(last < rows.length ? ['…'] : [])];
     return [
       ...(index === 0 ? [] : ['']),
       `${style.bold(`${index + 1}. ${kind.replaceAll('_', ' ')}`)}${style.dim(`${sourceOf(passage)}  ${formatAge(createdAt, now)}${place}${where}${left}  ${entryId}`)}`,
-      ...shown.map((row) => `   ${setOff(row, forms, style.yellow)}`),
+      ...shown.map((row) => `   ${row.replaceAll(patternOf(forms), (found) => style.yellow(found))}`),
       ...neighbourLines(passage, style, columns),
     ];
   });
@@ -72,7 +72,7 @@ function neighbourLines({ neighbour }: FoundPassage, style: Style, columns: numb
 
 /** The first of the rows to show, some before the row that has, with those shown after it, most of the different words. */
 function firstShown(rows: readonly string[], forms: readonly string[]): number {
-  const found = rows.map((row) => forms.filter((form) => placesOf(form, spellingOf(row)).length > 0));
+  const found = rows.map(inOneSpelling).map((row) => forms.filter((form) => row.includes(form)));
   const worth = found.map((here, row) => {
     const shown = new Set(found.slice(row, row + PASSAGE_ROWS - ROWS_BEFORE).flat());
     // Of rows from which as many are seen, the one that has most of them itself.
@@ -80,18 +80,4 @@ function firstShown(rows: readonly string[], forms: readonly string[]): number {
   });
   const best = worth.indexOf(Math.max(...worth));
   return Math.max(0, Math.min(best - ROWS_BEFORE, rows.length - PASSAGE_ROWS));
-}
-
-/** The text with every place of a form marked; of those that begin at the same place, the longest. */
-function setOff(text: string, forms: readonly string[], mark: (found: string) => string): string {
-  const spelling = spellingOf(text);
-  const places = forms.flatMap((form) => placesOf(form, spelling));
-  let marked = '';
-  let end = 0;
-  for (const place of places.toSorted((one, other) => one.from - other.from || other.end - one.end)) {
-    if (place.from < end) continue;
-    marked += text.slice(end, place.from) + mark(text.slice(place.from, place.end));
-    ({ end } = place);
-  }
-  return marked + text.slice(end);
 }
