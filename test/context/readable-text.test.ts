@@ -13,8 +13,9 @@ const READ: readonly (readonly [what: string, text: string, readable: string])[]
   ['names', raw`{"gr\u00f6\u00dfe":[1.5e3,true,null,{"b":"x\ty"}]}`, '{"größe":[1.5e3,true,null,{"b":"x\ty"}]}'],
   ['one value a line', '{"a":"x\\ny"}\n{"a":"z\\nw"}\n', '{"a":"x\ny"}\n{"a":"z\nw"}\n'],
   ['what is cut off', raw`{"a":"first\nsecond\u00f`, '{"a":"first\nsecond\\u00f'],
-  ['what was clipped, up to there', '{"a":"x\\ny\n[… left out …]\nz\\nw"}', '{"a":"x\ny\n[… left out …]\nz\\nw"}'],
-  ['text behind a value not', '{"a":"x\\ny"}\n[exit 1] "C:\\new"', '{"a":"x\ny"}\n[exit 1] "C:\\new"'],
+  ['what was clipped', '{"a":"x\\ny\\\n[… left out …]\n\\nz\\nw"}', '{"a":"x\ny\\\n[… left out …]\n\nz\nw"}'],
+  ['rows', raw`[[1,"x\ny"]]`, '[[1,"x\ny"]]'],
+  ['letters that name escapes', raw`["\u006e\\n"]`, raw`["n\n"]`],
 ];
 
 const LEFT: readonly (readonly [what: string, text: string])[] = [

@@ -1,23 +1,17 @@
 import { parseNestedJson } from './nested-json.ts';
 
-/** How JSON begins that a tool is called with or returns: an object with a name, a list of objects, lists or strings. */
-const BEGINS_JSON = /^\s*(?:\{\s*"|\[\s*[[{"])/u;
-/** Between the strings of JSON there is nothing but marks, numbers, `true`, `false` and `null`. */
-const NOT_BETWEEN_STRINGS = /[^\s{}[\]:,\d.+\-eEtrufalsn]/u;
-/** Ends a run of plain characters in a string, or may not stand there. */
-const SPECIAL = /["\\]|(?![\x7f-\x9f])\p{Cc}/gu;
-const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt]))/uy;
-/** Where the text was cut. */
-const ESCAPE_BEGUN = /^\\(?:u[0-9A-Fa-f]{0,3})?$/u;
-/** Signs for a terminal are none to read. */
+/** How JSON begins that a tool is called with or returns: an object with a name, a list of objects, strings or rows. */
+const BEGINS_JSON = /^\s*(?:\{\s*"|(?:\[\s*)+[{"]|(?:\[\s*){2,}[\d-])/u;
+/** An escape of JSON, one that was cut at the end of a line, or, by its third group, what is none. */
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt])|(?:u[0-9A-Fa-f]{0,3})?$|())/gmu;
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: ' ', f: ' ' };
 
 /**
- * The text as it reads, when it is JSON: its strings without escapes. A word behind `\n` would begin with an n, and one that is written
- * with `\u00fc` would be two. Any other text as it is: in `C:\new` and `\d+\n` nothing is escaped.
+ * The text as it reads, when it is JSON: without escapes. A word behind `\n` would begin with an n, and one that is written with `\u00fc`
+ * would be two. Any other text as it is: in `C:\new` and `\d+\n` nothing is escaped.
  */
 export function readableText(text: string): string {
-  return unescaped(text).said;
+  return readableTexts([text]).text;
 }
 
 /**
@@ -32,9 +26,14 @@ export function readableTexts(texts: readonly string[]): {
   /** After so many characters so many of the originals were left out. */
   const places: (readonly [after: number, leftOut: number])[] = [];
   let all = '';
-  for (const { said, escapes } of texts.map(unescaped)) {
-    for (const [after, leftOut] of escapes) places.push([all.length + after, (places.at(-1)?.[1] ?? 0) + leftOut]);
-    all += said;
+  for (const text of texts) {
+    let done = 0;
+    for (const { at, length, character } of escapesIn(text)) {
+      all += text.slice(done, at) + character;
+      done = at + length;
+      places.push([all.length, (places.at(-1)?.[1] ?? 0) + length - 1]);
+    }
+    all += text.slice(done);
   }
   const originalOffset = (offset: number): number => {
     let [from, to] = [0, places.length];
@@ -48,61 +47,33 @@ export function readableTexts(texts: readonly string[]): {
   return { text: all, originalOffset };
 }
 
-interface Unescaped {
-  readonly said: string;
-  /** After how many characters of `said` an escape ended, and by how much it was longer than what it says. */
-  readonly escapes: readonly (readonly [after: number, longer: number])[];
+interface Escape {
+  readonly at: number;
+  readonly length: number;
+  readonly character: string;
 }
 
-/** What is no escape of JSON tells that there are none: then all of it stays as it is. */
-function unescaped(text: string): Unescaped {
-  const asItIs = { said: text, escapes: [] };
-  if (!text.includes('\\') || !BEGINS_JSON.test(text)) return asItIs;
-  const escapes: (readonly [number, number])[] = [];
-  let said = '';
-  let done = 0;
-  let depth = 0;
-  for (let at = 0; ;) {
-    const quote = text.indexOf('"', at);
-    const between = text.slice(at, quote);
-    depth += (between.match(/[{[]/gu)?.length ?? 0) - (between.match(/[}\]]/gu)?.length ?? 0);
-    // Behind a whole value any text may follow, also in quotation marks.
-    if (quote === -1 || depth <= 0 || NOT_BETWEEN_STRINGS.test(between)) break;
-    at = specialFrom(text, quote + 1);
-    for (; text[at] === '\\'; at = specialFrom(text, at)) {
-      const escape = escapeAt(text, at);
-      if (escape === null && ESCAPE_BEGUN.test(text.slice(at, at + 6))) break;
-      if (escape === null) return asItIs;
-      said += text.slice(done, at) + escape.character;
-      escapes.push([said.length, escape.length - 1]);
-      at += escape.length;
-      done = at;
-    }
-    // A line end as it is stands in no string of JSON: the text was cut there.
-    if (text[at] !== '"') break;
-    at += 1;
+/** None in a text that has something else behind a backslash: it is no JSON. */
+function escapesIn(text: string): readonly Escape[] {
+  const escapes: Escape[] = [];
+  if (!text.includes('\\') || !BEGINS_JSON.test(text)) return escapes;
+  for (const { 0: escape, 1: digits, 2: short, 3: other, index: at } of text.matchAll(ESCAPE)) {
+    if (other !== undefined) return [];
+    const { length } = escape;
+    if (short !== undefined) escapes.push({ at, length, character: SHORT_ESCAPES[short] ?? short });
+    if (digits !== undefined) escapes.push({ at, length, character: readableCharacter(digits) });
   }
-  return { said: said + text.slice(done), escapes };
+  return escapes;
 }
 
-/** Place of the next character that ends a string, begins an escape, or stands in no string; the length where there is none. */
-function specialFrom(text: string, from: number): number {
-  SPECIAL.lastIndex = from;
-  return SPECIAL.exec(text)?.index ?? text.length;
-}
-
-function escapeAt(text: string, at: number): { readonly character: string; readonly length: number } | null {
-  ESCAPE.lastIndex = at;
-  const found = ESCAPE.exec(text);
-  if (found === null) return null;
-  const [{ length }, digits, short = ''] = found;
-  if (digits === undefined) return { character: SHORT_ESCAPES[short] ?? short, length };
+/** Signs for a terminal are none to read. */
+function readableCharacter(digits: string): string {
   const character = String.fromCharCode(Number.parseInt(digits, 16));
-  return { character: /[^\P{Cc}\n\r\t]/u.test(character) ? ' ' : character, length };
+  return /[^\P{Cc}\n\r\t]/u.test(character) ? ' ' : character;
 }
 
-/** Characters of a line of encoded data at least, as mail and PEM files have them. */
-const LINE = 60;
+/** A line of encoded data, as mail and PEM files have them, or a part of a longer one: without a bound the pattern fails on millions. */
+const LINE = /[\w+/=-]{60,10000}/g;
 /** Characters of encoded data that are left out. */
 const LEAST = 2_000;
 /** Data has letters of both cases and digits among its first characters; a line of dashes has not. */
@@ -112,41 +83,24 @@ const SHOWN = 60;
 
 /**
  * The text with a mark in the place of base64 and the like, in one run or in lines: a model cannot read it, and pays more for each
- * character than for prose. Read once from left to right: a pattern that goes back fails on a run of millions of characters.
+ * character than for prose.
  */
 export function withoutEncodedData(text: string): string {
-  const kept: string[] = [];
-  let keptThrough = 0;
-  // Of a stretch of such characters, of its last line, and where its last whole line ends.
-  let [start, lineStart, end] = [0, 0, 0];
-  for (let at = 0; at <= text.length; at += 1) {
-    if (isEncoded(text.charCodeAt(at))) continue;
-    const isLine = at - lineStart >= LINE;
-    if (isLine) end = at;
-    if (isLine && text.startsWith('\r\n', at)) at += 1;
-    if (isLine && text[at] === '\n') {
-      lineStart = at + 1;
-      continue;
-    }
-    if (end - start >= LEAST && isData(text.slice(start, start + SAMPLE))) {
-      kept.push(text.slice(keptThrough, start), markOf(text.slice(start, end)));
-      keptThrough = end;
-    }
-    [start, lineStart, end] = [at + 1, at + 1, at + 1];
+  const stretches: { readonly start: number; end: number }[] = [];
+  for (const { 0: line, index: start } of text.matchAll(LINE)) {
+    const before = stretches.at(-1);
+    const end = start + line.length;
+    if (before !== undefined && /^(?:\r?\n)?$/.test(text.slice(before.end, start))) before.end = end;
+    else stretches.push({ start, end });
   }
-  return keptThrough === 0 ? text : kept.join('') + text.slice(keptThrough);
-}
-
-function isEncoded(code: number): boolean {
-  return (
-    (code >= 0x61 && code <= 0x7a) ||
-    (code >= 0x41 && code <= 0x5a) ||
-    (code >= 0x2f && code <= 0x39) ||
-    code === 0x2b ||
-    code === 0x3d ||
-    code === 0x5f ||
-    code === 0x2d
-  );
+  let kept = '';
+  let done = 0;
+  for (const { start, end } of stretches) {
+    if (end - start < LEAST || !isData(text.slice(start, start + SAMPLE))) continue;
+    kept += text.slice(done, start) + markOf(text.slice(start, end));
+    done = end;
+  }
+  return kept + text.slice(done);
 }
 
 function isData(sample: string): boolean {
