@@ -32,19 +32,11 @@ export class OutlineTable implements Iterable<EntryOutline> {
   readonly columns: OutlineColumns;
   readonly length: number;
   private readonly idAt: (position: number) => string;
-  /** What the table was made from. */
-  private readonly outlines: readonly EntryOutline[] | null;
 
-  constructor(
-    columns: OutlineColumns,
-    length: number,
-    idAt: (position: number) => string,
-    outlines: readonly EntryOutline[] | null = null,
-  ) {
+  constructor(columns: OutlineColumns, length: number, idAt: (position: number) => string) {
     this.columns = columns;
     this.length = length;
     this.idAt = idAt;
-    this.outlines = outlines;
   }
 
   kindAt(position: number): EntryKind {
@@ -56,27 +48,6 @@ export class OutlineTable implements Iterable<EntryOutline> {
   }
 
   at(position: number): EntryOutline {
-    return this.outlines?.[position] ?? this.outlineAt(position);
-  }
-
-  /** Position of the first entry that `fits`; -1 when there is none. */
-  first(fits: (position: number) => boolean): number {
-    for (let position = 0; position < this.length; position += 1) if (fits(position)) return position;
-    return -1;
-  }
-
-  /** Position of the newest entry that `fits`; -1 when there is none. */
-  newest(fits: (position: number) => boolean): number {
-    let position = this.length - 1;
-    while (position >= 0 && !fits(position)) position -= 1;
-    return position;
-  }
-
-  *[Symbol.iterator](): IterableIterator<EntryOutline> {
-    for (let position = 0; position < this.length; position += 1) yield this.at(position);
-  }
-
-  private outlineAt(position: number): EntryOutline {
     const { columns } = this;
     const kind = this.kindAt(position);
     const slot = NOTE_SLOTS[(columns.slots[position] ?? 0) - 1];
@@ -96,6 +67,23 @@ export class OutlineTable implements Iterable<EntryOutline> {
       }),
     };
   }
+
+  /** Position of the first entry that `fits`; -1 when there is none. */
+  first(fits: (position: number) => boolean): number {
+    for (let position = 0; position < this.length; position += 1) if (fits(position)) return position;
+    return -1;
+  }
+
+  /** Position of the newest entry that `fits`; -1 when there is none. */
+  newest(fits: (position: number) => boolean): number {
+    let position = this.length - 1;
+    while (position >= 0 && !fits(position)) position -= 1;
+    return position;
+  }
+
+  *[Symbol.iterator](): IterableIterator<EntryOutline> {
+    for (let position = 0; position < this.length; position += 1) yield this.at(position);
+  }
 }
 
 export type Outlines = OutlineTable | readonly EntryOutline[];
@@ -108,7 +96,7 @@ export function outlineTable(outlines: Outlines): OutlineTable {
 function tableOf(outlines: readonly EntryOutline[]): OutlineTable {
   const columns = emptyOutlineColumns(outlines.length);
   for (const [position, outline] of outlines.entries()) writeOutline(columns, position, outline);
-  return new OutlineTable(columns, outlines.length, (position) => outlines[position]?.id ?? '', outlines);
+  return new OutlineTable(columns, outlines.length, (position) => outlines[position]?.id ?? '');
 }
 
 export function writeOutline(columns: OutlineColumns, position: number, outline: EntryOutline): void {
@@ -124,7 +112,7 @@ export function writeOutline(columns: OutlineColumns, position: number, outline:
   setMeasurements(columns.measurements, position, outline.measurements);
 }
 
-/** Columns of zeros; the first name of a tool is the empty one. */
+/** Columns of zeros. */
 export function emptyOutlineColumns(length: number): OutlineColumns {
   return {
     kinds: [],
@@ -138,18 +126,14 @@ export function emptyOutlineColumns(length: number): OutlineColumns {
     errors: new Uint8Array(length),
     measurements: emptyMeasuredColumns(length),
     turnNames: new Names(),
-    toolNames: new Names(['']),
+    toolNames: new Names(),
   };
 }
 
-/** Different names, each at a place of its own. */
-export class Names {
-  readonly all: string[] = [];
-  private readonly places = new Map<string, number>();
-
-  constructor(first: readonly string[] = []) {
-    for (const name of first) this.placeOf(name);
-  }
+/** Different names, each at a place of its own; at place 0 the empty one. */
+class Names {
+  readonly all = [''];
+  private readonly places = new Map([['', 0]]);
 
   placeOf(name: string): number {
     const known = this.places.get(name);

@@ -40,46 +40,22 @@ export function entryColumns(sql: Queries, held: readonly string[] = []) {
     o.missing_bytes as original_missing_bytes`;
 }
 
-/**
- * One literal per kind, so that all outlines of a kind have one shape and one `kind` string: planning 50,000 objects that were
- * put together property by property takes ten times as long.
- */
+/** Constraints of the table say which kinds have which columns. */
 export function toOutline(row: OutlineColumns): EntryOutline {
-  const { id, sequence, turnId } = row;
-  const measurements = parseMeasurements(row.measurements);
-  switch (row.kind) {
-    case 'user':
-      return { id, sequence, kind: 'user', turnId, measurements };
-    case 'assistant': {
-      const { callNumber, toolCallCount } = row;
-      return {
-        id,
-        sequence,
-        kind: 'assistant',
-        turnId,
-        measurements,
-        callNumber: callNumber ?? 0,
-        toolCallCount: toolCallCount ?? 0,
-      };
-    }
-    case 'tool_result':
-      return {
-        id,
-        sequence,
-        kind: 'tool_result',
-        turnId,
-        measurements,
-        callNumber: row.callNumber ?? 0,
-        callIndex: row.callIndex ?? 0,
-        toolName: row.toolName ?? '',
-        isError: row.isError ?? false,
-      };
-    case 'note':
-      return { id, sequence, kind: 'note', turnId, measurements, ...(row.slot !== null && { slot: row.slot }) };
-    case 'compaction':
-    case 'branch_summary':
-      return { id, sequence, kind: row.kind, turnId, measurements };
-  }
+  const { id, sequence, kind, turnId, slot, callNumber, callIndex, toolCallCount, toolName, isError } = row;
+  return {
+    id,
+    sequence,
+    kind,
+    turnId,
+    measurements: parseMeasurements(row.measurements),
+    ...(slot !== null && { slot }),
+    ...(callNumber !== null && { callNumber }),
+    ...(callIndex !== null && { callIndex }),
+    ...(toolCallCount !== null && { toolCallCount }),
+    ...(toolName !== null && { toolName }),
+    ...(isError !== null && { isError }),
+  };
 }
 
 /** Shown for a row whose content was damaged, so that its conversation goes on; `verify` names it (`view_rebuilds`). */
