@@ -50,17 +50,6 @@ describe('measureText', () => {
     expect(characterCount(measureText('a\ud800b\0c\udfff'))).toBe(6);
     expect(measureText('\ud800').bytes).toBe(3);
   });
-
-  test('counts a text that is scanned in slices as if it were scanned at once', () => {
-    // One run of base64, one of blanks and a character of two halves, each across the end of a slice.
-    const pieces = ['aZ09bY18cX27dW36'.repeat(3), `a${' '.repeat(20)}b`, 'a😀b'];
-    for (const piece of pieces) {
-      for (let before = 1; before < piece.length; before += 1) {
-        const prefix = 'ab\n'.repeat(22_000).slice(-(65_536 - before));
-        expect(measureText(prefix + piece)).toEqual(addMeasurements(measureText(prefix), measureText(piece)));
-      }
-    }
-  });
 });
 
 describe('measureContent', () => {

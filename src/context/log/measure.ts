@@ -102,31 +102,30 @@ function isSurrogate(code: number): boolean {
   return code >= 0xd800 && code < 0xe000;
 }
 
-function flushWhitespace(length: number, isSingleSpace: boolean, counts: Mutable<Measurements>): void {
-  if (length === 0) return;
-  if (isSingleSpace) counts.spaces += 1;
+function flushWhitespace(length: number, onlySpaces: boolean, counts: Mutable<Measurements>): void {
+  if (length === 1 && onlySpaces) counts.spaces += 1;
   else counts.whitespaceRuns += length;
-}
-
-interface TextState {
-  readonly run: RunCounter;
-  whitespace: number;
-  onlySpaces: boolean;
-  punctuated: boolean;
 }
 
 /** Characters that are counted at a stretch. */
 const SLICE = 65_536;
 
+function* countText(text: string, counts: Mutable<Measurements>): Generator<undefined, void> {
+  counts.bytes += Buffer.byteLength(text);
+  for (let start = 0; start < text.length; start += SLICE) {
+    if (start > 0) yield;
+    countSlice(text.slice(start, start + SLICE), counts);
+  }
+}
+
 /**
  * Punctuation that follows punctuation (`","`, `});`, `=====`) shares its token, so it counts as letters do;
  * the halves of an emoji do not.
  */
-function countSlice(text: string, start: number, state: TextState, counts: Mutable<Measurements>): void {
-  const { run } = state;
-  let { whitespace, onlySpaces, punctuated } = state;
-  const end = Math.min(text.length, start + SLICE);
-  for (let index = start; index < end; index += 1) {
+function countSlice(text: string, counts: Mutable<Measurements>): void {
+  const run = new RunCounter();
+  let [whitespace, onlySpaces, punctuated] = [0, true, false];
+  for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     const kind = code < 128 ? (ASCII_CLASS[code] ?? SYMBOL) : wideClass(code);
     if (kind <= WHITESPACE) {
@@ -136,11 +135,8 @@ function countSlice(text: string, start: number, state: TextState, counts: Mutab
       punctuated = false;
       continue;
     }
-    if (whitespace > 0) {
-      flushWhitespace(whitespace, whitespace === 1 && onlySpaces, counts);
-      whitespace = 0;
-      onlySpaces = true;
-    }
+    flushWhitespace(whitespace, onlySpaces, counts);
+    [whitespace, onlySpaces] = [0, true];
     if (kind <= JOINER) {
       run.add(kind, punctuated && kind === JOINER);
       punctuated = kind === JOINER;
@@ -152,20 +148,8 @@ function countSlice(text: string, start: number, state: TextState, counts: Mutab
     else counts.symbols += 1;
     punctuated = kind === SYMBOL;
   }
-  state.whitespace = whitespace;
-  state.onlySpaces = onlySpaces;
-  state.punctuated = punctuated;
-}
-
-function* countText(text: string, counts: Mutable<Measurements>): Generator<undefined, void> {
-  counts.bytes += Buffer.byteLength(text);
-  const state: TextState = { run: new RunCounter(), whitespace: 0, onlySpaces: true, punctuated: false };
-  for (let start = 0; start < text.length; start += SLICE) {
-    if (start > 0) yield;
-    countSlice(text, start, state, counts);
-  }
-  state.run.flushInto(counts);
-  flushWhitespace(state.whitespace, state.whitespace === 1 && state.onlySpaces, counts);
+  run.flushInto(counts);
+  flushWhitespace(whitespace, onlySpaces, counts);
 }
 
 /** Tokens of an image as vendors charge for it, as far as its size is known. */
