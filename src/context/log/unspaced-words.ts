@@ -8,7 +8,6 @@ const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
 const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');
 /** Kana and Hangul letters of half the width, whose marks of voice stand behind them: `ﾊﾞ`. */
 const HALF_WIDTH = /[\uFF66-\uFFDC]+/gu;
-const SURROGATE = /[\uD800-\uDFFF]/;
 
 /**
  * What a pattern finds in a text, with scripts that have no spaces by pairs of characters: a whole clause of Chinese would be
@@ -19,10 +18,13 @@ const SURROGATE = /[\uD800-\uDFFF]/;
 export function wordsIn(text: string, pattern: RegExp): string[] {
   // One look at the whole text: most have no such script, and many are long.
   if (!HAS_UNSPACED.test(text)) return text.match(pattern) ?? [];
-  const found: string[] = inFullWidth(text).match(pattern) ?? [];
-  const words: string[] = [];
-  for (const word of found) addWithPairs(words, word);
-  return words;
+  const found: readonly string[] = inFullWidth(text).match(pattern) ?? [];
+  return found.flatMap((word) => {
+    if (!HAS_UNSPACED.test(word)) return word;
+    return stretchesOf(word).flatMap((stretch, index) =>
+      index % 2 === 1 ? pairsOf(stretch) : stretch === '' ? [] : stretch,
+    );
+  });
 }
 
 /** Kana and Hangul as they are mostly written: `ｻｰﾊﾞｰ` is `サーバー`. Shorter, where marks of voice join their letters. */
@@ -39,29 +41,9 @@ export function stretchesOf(word: string): string[] {
   return word.split(STRETCHES);
 }
 
-/** Without arrays of its own where it can: a tool may return megabytes. */
-function addWithPairs(words: string[], word: string): void {
-  if (!HAS_UNSPACED.test(word)) {
-    words.push(word);
-    return;
-  }
-  for (const [index, stretch] of stretchesOf(word).entries()) {
-    if (index % 2 === 1) addPairs(words, stretch);
-    else if (stretch !== '') words.push(stretch);
-  }
-}
-
-function addPairs(words: string[], stretch: string): void {
-  const characters = SURROGATE.test(stretch) ? Array.from(stretch) : stretch;
-  if (characters.length === 1) words.push(stretch);
-  for (let index = 1; index < characters.length; index += 1) {
-    words.push(`${characters[index - 1] ?? ''}${characters[index] ?? ''}`);
-  }
-}
-
 /** The pairs of neighbours in a stretch of such characters; of one character itself. */
 export function pairsOf(stretch: string): string[] {
-  const pairs: string[] = [];
-  addPairs(pairs, stretch);
-  return pairs;
+  const characters = Array.from(stretch);
+  if (characters.length === 1) return [stretch];
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
