@@ -237,7 +237,7 @@ async function findOrigin(
   let newest: string | null = null;
   if (unsaid.size === 0) return { origin: 'model', entryId: null };
   const afterMessage = givingWay();
-  for await (const messages of readSaidWords(sql, conversationId, 'user')) {
+  for await (const messages of readSaidWords(sql, conversationId)) {
     for (const message of messages) {
       const said = sentencesSaid(unsaid, message.text);
       if (said.length > 0) newest ??= message.entryId;

@@ -16,12 +16,6 @@ export function readableEntryText(content: readonly ContentPart[]): string {
   return entryPieces(content).map(readableText).join('');
 }
 
-/** As it is and, where that is another text, as it reads: who repeats its words may have them from either. */
-export function entryTexts(content: readonly ContentPart[]): readonly string[] {
-  const [written, readable] = [entryText(content), readableEntryText(content)];
-  return written === readable ? [written] : [written, readable];
-}
-
 /** The text of an entry in pieces, each of which is JSON or not: the arguments of a call stand apart from its name. */
 export function entryPieces(content: readonly ContentPart[]): string[] {
   return content.flatMap(lineOfPieces).slice(1);
