@@ -118,7 +118,7 @@ async function toldOf(turn: TurnReference, compactionId: string) {
 test('C17, C18 a flush is a memory before anything is removed, not asked for again before time and growth, and comes before the summary', async () => {
   const turn = await fullWindow();
   const { compactionId, kinds } = await planPass(turn, 8);
-  expect(kinds.slice(0, 2)).toEqual(['1 flush', '2 turn_prefix']);
+  expect(kinds.slice(0, 2)).toEqual(['1 flush', '2 history']);
   expect(await flushes(turn)).toEqual([]);
   expect(await summarize(dependencies, { turn, compactionId, part: 1 }, execution())).toMatchObject({
     kind: 'summarized',
@@ -137,7 +137,7 @@ test('C17, C18 a flush is a memory before anything is removed, not asked for aga
 
   await sayMore(turn, 8);
   const soon = await planPass(turn, 9);
-  expect(soon.kinds[0]).toBe('1 turn_prefix');
+  expect(soon.kinds[0]).toBe('1 history');
   await giveUp(turn, soon.compactionId);
   await hoursLater(turn);
   const grown = await planPass(turn, 9);

@@ -22,7 +22,7 @@ describe('budgetFor', () => {
       trigger: 168_926,
       target: 91_808,
       tail: 18_361,
-      turnPrefixOutput: 13_600,
+      turnPrefixOutput: 0,
       userMessages: 20_000,
       summaryOutput: 13_600,
     });

@@ -140,13 +140,18 @@ describe('summary', () => {
     expect(plan.parts.findLast((part) => part.toSequence !== undefined)?.toSequence).toBe(plan.coveredThroughSequence);
   });
 
-  test('P10 G13 a turn larger than the tail is split, and the plan says so', () => {
-    expect(planOf(reading(14, 8_000, NO_REDUCERS)).splitTurn).toBe(true);
+  const firstKept = (conversation: Conversation) => {
+    const { firstKeptSequence } = planOf(conversation);
+    return conversation.log.entries.find(({ sequence }) => sequence === firstKeptSequence)?.kind;
+  };
+
+  test('P10 G13 a turn larger than the tail is split', () => {
+    expect(firstKept(reading(14, 8_000, NO_REDUCERS))).toBe('assistant');
     const conversation = reading(12, 8_000, NO_REDUCERS);
     conversation.log.answer(prose(6_000));
     conversation.log.user('Now the next thing.');
     conversation.log.step([prose(8_000)]);
-    expect(planOf(conversation).splitTurn).toBe(false);
+    expect(firstKept(conversation)).toBe('user');
   });
 
   test('without splitting, the cut moves to a user message; a single giant turn is split all the same (D9)', () => {
@@ -155,7 +160,7 @@ describe('summary', () => {
     const second = conversation.log.user('Now the next thing.');
     for (let step = 0; step < 4; step += 1) conversation.log.step([prose(8_000, step)]);
     expect(planOf(conversation).firstKeptSequence).toBe(second.sequence);
-    expect(planOf(reading(14, 8_000, whole)).splitTurn).toBe(true);
+    expect(firstKept(reading(14, 8_000, whole))).toBe('assistant');
   });
 
   test('R17 older user messages are kept, newest first, within their budget; the newest always', () => {

@@ -4,6 +4,7 @@ import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.t
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import type { CompactionPlan, ModelLimits } from '../../src/context/plan/plan.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { PI_POLICY } from '../../src/context/policy/presets/pi.ts';
 import { readsPreviousSummary, summaryRequestLimit, summaryView } from '../../src/context/summary/summary-request.ts';
 import { AGENT, Conversation, prose } from './builders.ts';
 import { measuredFromText } from './view-checks.ts';
@@ -31,20 +32,13 @@ function twoTurns(policy = NO_REDUCERS): Conversation {
 describe('parts of a summary', () => {
   test('one call reads everything when it fits into one request', () => {
     const plan = planFor(twoTurns());
-    expect(plan.splitTurn).toBe(true);
     expect(plan.parts).toHaveLength(1);
     expect(plan.parts[0]).toMatchObject({ number: 1, wave: 1, kind: 'history', fromSequence: 1 });
   });
 
-  test('the beginning of an only turn is asked for as that', () => {
-    const conversation = new Conversation({ policy: NO_REDUCERS });
-    conversation.log.user('Only task.');
-    for (let step = 0; step < 14; step += 1) conversation.log.step([prose(8_000, step)]);
-    expect(planFor(conversation).parts).toMatchObject([{ kind: 'turn_prefix', wave: 1 }]);
-  });
-
   test('P15 history and the beginning of a split turn run in parallel where the policy keeps them apart', () => {
-    const policy = { ...NO_REDUCERS, summary: { ...DEFAULT_POLICY.summary, splitTurn: 'separate' } as const };
+    const { turnPrefix } = PI_POLICY.summary;
+    const policy = { ...NO_REDUCERS, summary: { ...DEFAULT_POLICY.summary, turnPrefix } };
     const { parts } = planFor(twoTurns(policy));
     expect(parts.map(({ kind, wave }) => ({ kind, wave }))).toEqual([
       { kind: 'history', wave: 1 },
@@ -78,7 +72,7 @@ describe('parts of a summary', () => {
   test('D5 exactly the last part reads the previous summary', () => {
     for (const summarizer of [LARGE, { window: 16_000, maximumOutput: 4_000 }]) {
       const { parts } = planFor(twoTurns(), summarizer);
-      expect(parts.filter((part) => readsPreviousSummary(DEFAULT_POLICY, parts, part))).toEqual(parts.slice(-1));
+      expect(parts.filter((part) => readsPreviousSummary(parts, part))).toEqual(parts.slice(-1));
     }
   });
 

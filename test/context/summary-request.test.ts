@@ -118,11 +118,8 @@ describe('summaryView', () => {
     expect(merged.promptVersion).toMatch(/^working-summary\.merge@\d+$/);
   });
 
-  test('O23b P15 each kind of part has its own versioned prompt', () => {
+  test('O23b a request tells the version of its prompt', () => {
     expect(request().promptVersion).toMatch(/^working-summary\.history@\d+$/);
-    const prefix = request({ part: { ...HISTORY, kind: 'turn_prefix' } });
-    expect(prefix.promptVersion).toMatch(/^working-summary\.turn-prefix@\d+$/);
-    expect(prefix.asked).toMatch(/beginning of a task that is still being worked on/);
   });
 
   test('P38 a focus is passed on, an open turn is said to be open, a shorter answer is asked for', () => {

@@ -145,7 +145,6 @@ async function storeAnswer(
   traceAnswer(answer, snapshot.summarizer);
   const checked = checkSummary({
     policy,
-    kind: part.kind,
     text: textOf(answer.content),
     stopReason: answer.stopReason,
     calledTool: answer.content.some((piece) => piece.type === 'tool_call'),

@@ -77,13 +77,13 @@ function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
 
 /** What the whole summary may take: a text for the history, one for the beginning of a split turn, or both. */
 function summaryRoom(state: PlanningState, rooms: Rooms, layout: Layout): number {
-  if (layout.turnStart === null || state.input.policy.summary.splitTurn === 'together') return rooms.summary;
+  if (layout.turnStart === null) return rooms.summary;
   return rooms.turnPrefix + (rewritesHistory(state, layout) ? rooms.summary : state.summaryTokens);
 }
 
 /** Whether what the summary in force says is written anew, and not only the beginning of a split turn. */
-function rewritesHistory({ input, table }: PlanningState, { turnStart, dropped }: Layout): boolean {
-  if (turnStart === null || input.policy.summary.splitTurn === 'together') return true;
+function rewritesHistory({ table }: PlanningState, { turnStart, dropped }: Layout): boolean {
+  if (turnStart === null) return true;
   const [oldest] = dropped;
   return oldest !== undefined && table.sequenceAt(oldest) < turnStart;
 }
@@ -131,7 +131,6 @@ function completePlan(
     firstKeptSequence: cut,
     opensWithMarker: input.policy.keep.pivot,
     keptFromMarker: layout.tail.length === 0,
-    splitTurn: turnStart !== null,
     coveredThroughSequence: from === 0 ? null : table.sequenceAt(from - 1),
     droppedMessages: countRemoved(table, layout),
     keptSequences: layout.older.map((position) => table.sequenceAt(position)),

@@ -192,8 +192,6 @@ export interface CompactionPlan {
   readonly keptFromMarker: boolean;
   /** Messages of user, assistant and tools that leave the view for the summary. */
   readonly droppedMessages: number;
-  /** The cut falls inside a turn; its dropped beginning gets a summary of its own. */
-  readonly splitTurn: boolean;
   /** Last entry covered by the summary; `null` without a summary. */
   readonly coveredThroughSequence: number | null;
   readonly keptSequences: readonly number[];

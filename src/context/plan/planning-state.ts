@@ -131,7 +131,6 @@ export const NOTHING_PLANNED = {
   firstKeptSequence: null,
   opensWithMarker: false,
   keptFromMarker: false,
-  splitTurn: false,
   coveredThroughSequence: null,
   droppedMessages: 0,
   keptSequences: [],

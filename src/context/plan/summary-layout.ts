@@ -23,7 +23,7 @@ export interface Layout {
   readonly from: number;
   /** Positions of messages that no summary covers yet and the cut drops, oldest first. */
   readonly dropped: readonly number[];
-  /** Opening message of the turn that the cut splits; `null` when it falls between turns. */
+  /** Opening message of the turn whose beginning gets a summary of its own; `null` when none does. */
   readonly turnStart: number | null;
   readonly tail: readonly number[];
   readonly tailTokens: number;
@@ -47,6 +47,7 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
   const from = first ?? afterNewest(state);
   const cut = from < table.length ? table.sequenceAt(from) : table.sequenceAt(from - 1) + 1;
   const dropped = droppedMessages(state, from);
+  const isSeparate = state.input.policy.summary.turnPrefix !== null;
   const older = olderEntries(state, {
     before: from,
     tokensAt: (position) => shownTokens(state, capped, position),
@@ -57,7 +58,7 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
     cut,
     from,
     dropped,
-    turnStart: first === undefined ? null : turnStartBefore(table, dropped, first),
+    turnStart: first === undefined || !isSeparate ? null : turnStartBefore(table, dropped, first),
     tail,
     tailTokens: sumShown(state, capped, tail),
     older,

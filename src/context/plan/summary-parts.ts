@@ -49,11 +49,11 @@ export function summaryParts(
   plan: {
     /** Entries that no summary covers yet and the cut drops. */
     readonly read: EntriesRead;
-    /** Sequence of the message that opened the turn which the cut splits; `null` when it falls between turns. */
+    /** Sequence of the message that opened the turn which the cut splits; `null`: nothing gets a summary of its own. */
     readonly turnStart: number | null;
     /** Longest answer of the last part, tokens. */
     readonly maximumOutput: number;
-    /** The same for the beginning of a split turn that is a part of its own. */
+    /** The same for the beginning of a split turn. */
     readonly turnPrefixOutput: number;
     /** The same for all of it together. */
     readonly summaryLimit: number;
@@ -76,11 +76,8 @@ export function summaryParts(
     maximumOutput,
     transcript: input.policy.summary.transcript,
   };
-  // The history, which updates the previous summary, and the beginning of the split turn: apart (seeds/pi.md) or as one.
-  const isSeparate = input.policy.summary.splitTurn === 'separate';
-  const [only] = stretches.length === 1 ? stretches : [];
-  const parts = (isSeparate ? stretches : [{ kind: only?.kind ?? 'history', ...all }]).map((stretch, index) => {
-    const isPrefix = isSeparate && stretch.kind === 'turn_prefix';
+  const parts = stretches.map((stretch, index) => {
+    const isPrefix = stretch.kind === 'turn_prefix';
     const previous = isPrefix ? 0 : frame.previousTokens;
     return readingPart(read, stretch, {
       number: index + 1,
@@ -219,10 +216,10 @@ function sumTokens({ tokens }: EntriesRead, { from, to, piece }: Omit<Stretch, '
 
 /** Prompt, sections and quoted instructions, counted with the longest of the prompts. */
 function requestOverhead({ policy, calibration }: PlanInput): number {
-  const { prompts, sections, turnPrefixSections, question } = policy.summary;
-  const { system, history, update, turnPrefix, merge } = prompts;
-  const asked = longestOf([history, update ?? history, turnPrefix, merge].map(({ text }) => text));
-  const headings = longestOf([sections, turnPrefixSections ?? []].map((each) => headingList(each)));
+  const { prompts, sections, turnPrefix, question } = policy.summary;
+  const { system, history, update, merge } = prompts;
+  const asked = longestOf([history, update ?? history, turnPrefix?.prompt ?? history, merge].map(({ text }) => text));
+  const headings = longestOf([sections, turnPrefix?.sections ?? []].map((each) => headingList(each)));
   const text = [system.text, question ?? '', asked, headings].join('\n\n');
   return rawTokens(measureText(text)) * calibration.factor + QUOTED_TOKENS;
 }

@@ -24,7 +24,7 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget
   const amount = (value: TokenAmount): number => resolveAmount(value, { window, inputBudget, outputReserve });
   const trigger = Math.min(amount(policy.trigger), inputBudget);
   const target = policy.target === null ? trigger : Math.min(amount(policy.target), trigger);
-  const { maximumOutput, minimumOutput, turnPrefixOutput } = policy.summary;
+  const { maximumOutput, minimumOutput, turnPrefix } = policy.summary;
   const longest = Math.max(resolveAmount(maximumOutput, { window, inputBudget, outputReserve, target }), minimumOutput);
   return {
     window,
@@ -35,7 +35,7 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget
     tail: amount(policy.keep.tail),
     userMessages: amount(policy.keep.userMessages),
     summaryOutput: Math.min(longest, limits.maximumOutput),
-    turnPrefixOutput: Math.min(amount(turnPrefixOutput ?? maximumOutput), limits.maximumOutput),
+    turnPrefixOutput: turnPrefix === null ? 0 : Math.min(amount(turnPrefix.maximumOutput), limits.maximumOutput),
   };
 }
 

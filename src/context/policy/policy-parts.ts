@@ -61,7 +61,6 @@ export const summaryPrompts = object({
   system: promptOf('System prompt of each summary call.'),
   history: promptOf('Asks for the summary of a part of the conversation, or for the update of an earlier summary.'),
   update: promptOf('Asks for the update of an earlier summary. `null`: `history` asks for both.').nullable(),
-  turnPrefix: promptOf('Asks for the summary of the beginning of a turn whose end stays visible.'),
   merge: promptOf('Asks to merge the summaries of all parts.'),
 });
 
@@ -70,20 +69,16 @@ interface PromptTexts {
   readonly history: string;
   /** Default: `history` asks for the update too. */
   readonly update?: string;
-  /** Default: as `history`. */
-  readonly turnPrefix?: string;
   readonly merge: string;
 }
 
 /** Prompts of a design, each with its name. @param version to be raised with each change of a text */
-export function promptsOf(design: string, { update, turnPrefix, ...texts }: PromptTexts, version = 1): SummaryPrompts {
+export function promptsOf(design: string, { update, ...texts }: PromptTexts, version = 1): SummaryPrompts {
   const prompt = (kind: string, text: string): Prompt => ({ name: `${design}.${kind}`, version, text });
-  const history = prompt('history', texts.history);
   return {
     system: prompt('system', texts.system),
-    history,
+    history: prompt('history', texts.history),
     update: update === undefined ? null : prompt('update', update),
-    turnPrefix: turnPrefix === undefined ? history : prompt('turn-prefix', turnPrefix),
     merge: prompt('merge', texts.merge),
   };
 }
@@ -176,17 +171,18 @@ export const summary = object({
   }),
   prompts: summaryPrompts.meta({ description: 'What the summarizing model is asked.' }),
   sections: sectionsOf('Sections of a summary. A list replaces the whole list of the preset.'),
-  turnPrefixSections: sectionsOf('Sections of a separate summary of the beginning of a split turn. `null`: `sections`.')
-    .nullable()
-    .default(null),
-  splitTurn: z.enum(['together', 'separate']).default('together').meta({
-    description:
-      'Whether history and the beginning of a split turn (`keep.splitTurns`) share one summary, if both fit into one request.',
-  }),
   maximumOutput: amount('Longest summary.'),
-  turnPrefixOutput: amount('Longest separate summary of the beginning of a split turn. `null`: as `maximumOutput`.')
+  turnPrefix: object({
+    prompt: promptOf('Asks for it.'),
+    sections: sectionsOf('Its sections.'),
+    maximumOutput: amount('Its longest text.'),
+  })
     .nullable()
-    .default(null),
+    .default(null)
+    .meta({
+      description:
+        'A summary of its own for the beginning of a split turn (`keep.splitTurns`). `null`: one summary covers it and the history.',
+    }),
   fileLists: object({
     read: toolNames.default([]).meta({ description: 'Tools that read files.' }),
     modified: toolNames.default([]).meta({ description: 'Tools that change files.' }),

@@ -4,11 +4,10 @@ import { quoteText } from '../log/frames.ts';
 import { textTokens } from '../log/measure.ts';
 import { headOf } from '../plan/clip.ts';
 import type { PlanPart } from '../plan/plan.ts';
-import type { CompactionPolicy } from '../policy/policy.ts';
+import type { CompactionPolicy, Prompt } from '../policy/policy.ts';
 import { formatCount } from '../view/notes.ts';
 import { branchPolicy } from './branch-summary.ts';
 import { splitLists } from './summary-message.ts';
-import { sectionsOf } from './summary-request.ts';
 
 export type SummaryProblem =
   /** No text, or nothing but headings and "none": committing it would wipe the history (R20). */
@@ -41,7 +40,6 @@ const NOTHING = /^[\s\-*•]*(none|n\/a|nothing|nothing yet|\(none\)|\(empty\))?
  */
 export function checkSummary(answer: {
   readonly policy: CompactionPolicy;
-  readonly kind?: PlanPart['kind'];
   readonly text: string;
   readonly stopReason:
     | 'end'
@@ -61,8 +59,7 @@ export function checkSummary(answer: {
   if (answer.stopReason === 'maximum_output' || answer.stopReason === 'window_full') return failed('cut_off');
   const written = quoteText(answer.text).trim();
   if (written === '') return failed('empty');
-  const { headings } = answer.policy.summary;
-  const wanted = sectionsOf(answer.policy, answer.kind ?? 'history');
+  const { headings, sections: wanted } = answer.policy.summary;
   if (wanted.length === 0) return { ok: true, text: written };
   const titles = wanted.map((section) => section.title);
   const found = parseSections(written, titles, headings);
@@ -227,14 +224,22 @@ export function askedPolicy(policy: CompactionPolicy, maximumOutput: number): Co
   return { ...policy, summary: { ...policy.summary, sections: asked } };
 }
 
-/** The policy as a part asks with it: a flush and a branch have sections and a prompt of their own; others are asked for what a model has to write. */
+/** The policy as a part asks with it: some kinds have sections and a prompt of their own. */
 export function partPolicy(policy: CompactionPolicy, part: PlanPart): CompactionPolicy {
-  const { flush } = policy.summary;
+  const { flush, turnPrefix } = policy.summary;
   if (part.kind === 'branch') return branchPolicy(policy);
-  if (part.kind !== 'flush' || flush === null) return askedPolicy(policy, part.maximumOutput);
-  const { summary } = policy;
-  const prompts = { ...summary.prompts, history: flush.prompt };
-  return { ...policy, summary: { ...summary, prompts, sections: flush.sections, headings: 'markdown' } };
+  if (part.kind === 'flush' && flush !== null) return policyWith(policy, { ...flush, headings: 'markdown' });
+  if (part.kind === 'turn_prefix' && turnPrefix !== null) return policyWith(policy, turnPrefix);
+  return askedPolicy(policy, part.maximumOutput);
+}
+
+type Asked = Pick<CompactionPolicy['summary'], 'sections'> & Partial<Pick<CompactionPolicy['summary'], 'headings'>>;
+
+function policyWith(
+  { summary, ...policy }: CompactionPolicy,
+  { prompt, sections, headings = summary.headings }: Asked & { readonly prompt: Prompt },
+): CompactionPolicy {
+  return { ...policy, summary: { ...summary, prompts: { ...summary.prompts, history: prompt }, sections, headings } };
 }
 
 /** Whether no other part follows: its text, or the one it is put together with, is the summary. */

@@ -59,21 +59,8 @@ export function summaryRequestLimit(
  * Whether a part updates the previous summary: the merge if there is one. The beginning of a split turn that gets a text of
  * its own has nothing to do with it.
  */
-export function readsPreviousSummary(
-  policy: CompactionPolicy,
-  parts: readonly PlanPart[],
-  part: Pick<PlanPart, 'kind'>,
-): boolean {
-  if (part.kind === 'branch') return false;
-  if (parts.some((other) => other.kind === 'merge')) return part.kind === 'merge';
-  return part.kind === 'history' || policy.summary.splitTurn === 'together';
-}
-
-export function sectionsOf(policy: CompactionPolicy, kind: PlanPart['kind']): readonly SummarySection[] {
-  const { sections, turnPrefixSections } = policy.summary;
-  return kind === 'turn_prefix' && policy.summary.splitTurn === 'separate'
-    ? (turnPrefixSections ?? sections)
-    : sections;
+export function readsPreviousSummary(parts: readonly PlanPart[], { kind }: Pick<PlanPart, 'kind'>): boolean {
+  return parts.some((other) => other.kind === 'merge') ? kind === 'merge' : kind === 'history';
 }
 
 export function headingList(
@@ -119,7 +106,7 @@ export function summaryView(input: SummaryRequestInput): SummaryRequest {
   const limit = summaryRequestLimit(input.summarizer, part.maximumOutput);
   const tokens = (text: string): number => textTokens(text, calibration);
   const room = Math.max(0, limit - tokens(system) - tokens(instruction) - FRAME_TOKENS);
-  const reads = readsPreviousSummary(policy, input.parts, part) ? input.previousSummary : null;
+  const reads = readsPreviousSummary(input.parts, part) ? input.previousSummary : null;
   const previous = reads === null ? '' : boundedText(reads, { maximumTokens: room * PREVIOUS_SHARE, tokens });
   const rest = room - tokens(previous);
   const body = part.kind === 'merge' ? partsText(input, { rest, tokens }) : transcript(input, rest);
@@ -170,7 +157,7 @@ export function instructionText(
   prompt: Prompt,
   agent: AgentView | null,
 ): string {
-  const headings = headingList(sectionsOf(input.policy, input.part.kind), input.policy.summary.headings);
+  const headings = headingList(input.policy.summary.sections, input.policy.summary.headings);
   const words = Math.floor(input.part.maximumOutput * WORDS_PER_TOKEN);
   return [
     input.policy.summary.question ?? '',
@@ -202,18 +189,9 @@ function agentText(agent: AgentView): string {
 /** The prompt that a part is asked with; name and version are stored with its text. */
 function promptFor(input: Pick<SummaryRequestInput, 'policy' | 'parts' | 'part' | 'previousSummary'>): Prompt {
   const { prompts } = input.policy.summary;
-  const updates = input.previousSummary !== null && readsPreviousSummary(input.policy, input.parts, input.part);
-  switch (input.part.kind) {
-    case 'history':
-      return updates ? (prompts.update ?? prompts.history) : prompts.history;
-    case 'flush':
-    case 'branch':
-      return prompts.history;
-    case 'turn_prefix':
-      return prompts.turnPrefix;
-    case 'merge':
-      return prompts.merge;
-  }
+  if (input.part.kind === 'merge') return prompts.merge;
+  const updates = input.previousSummary !== null && readsPreviousSummary(input.parts, input.part);
+  return updates ? (prompts.update ?? prompts.history) : prompts.history;
 }
 
 export interface SharedRequestInput extends Omit<

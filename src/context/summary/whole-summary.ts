@@ -37,8 +37,7 @@ export function wholeSummary(of: {
 }): WholeSummary | null {
   const { parts, previousText, policy, plan } = of;
   if (parts.length === 0) return null;
-  const unread = policy.summary.splitTurn === 'separate' ? previousText : null;
-  const composed = composeSummary(parts, unread === null ? null : withoutFileLists(unread));
+  const composed = composeSummary(parts, previousText === null ? null : withoutFileLists(previousText));
   const text = [composed, ...programLists(of)].filter((block) => block !== '').join('\n\n');
   return { text, measurements: shownMeasurements(text, policy, plan) };
 }

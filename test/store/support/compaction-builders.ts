@@ -22,7 +22,6 @@ export function planWithCut(firstKeptSequence: number, overrides: Partial<Compac
     droppedMessages: 0,
     insideTurn: false,
     turnIsOver: false,
-    splitTurn: false,
     coveredThroughSequence: firstKeptSequence - 1,
     keptSequences: [],
     operations: [],

@@ -1,5 +1,5 @@
 import { definePolicy, FILE_TOOLS } from '../policy.ts';
-import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '../prompts/checkpoint.ts';
+import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX } from '../prompts/checkpoint.ts';
 
 /**
  * seeds/goagent.md: before every call, over the window less 16,384 tokens, everything before a user message becomes a summary
@@ -23,9 +23,8 @@ export const GOAGENT_POLICY = definePolicy({
   summary: {
     prompts: CHECKPOINT_PROMPTS,
     sections: CHECKPOINT_SECTIONS,
-    turnPrefixSections: TURN_PREFIX_SECTIONS,
-    splitTurn: 'separate',
     maximumOutput: { tokens: 4_096 },
+    turnPrefix: { ...TURN_PREFIX, maximumOutput: { tokens: 4_096 } },
     fileLists: FILE_TOOLS,
     transcript: { toolResult: 2_000 },
   },

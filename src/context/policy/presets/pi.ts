@@ -1,5 +1,5 @@
 import { definePolicy, FILE_TOOLS } from '../policy.ts';
-import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX_SECTIONS } from '../prompts/checkpoint.ts';
+import { CHECKPOINT_PROMPTS, CHECKPOINT_SECTIONS, TURN_PREFIX } from '../prompts/checkpoint.ts';
 
 /**
  * seeds/pi.md: after a step and before a call, over the window less 16,384 tokens, everything but the newest 20,000
@@ -21,10 +21,8 @@ export const PI_POLICY = definePolicy({
   summary: {
     prompts: CHECKPOINT_PROMPTS,
     sections: CHECKPOINT_SECTIONS,
-    turnPrefixSections: TURN_PREFIX_SECTIONS,
-    splitTurn: 'separate',
     maximumOutput: { fraction: 0.8, of: 'output_reserve' },
-    turnPrefixOutput: { fraction: 0.5, of: 'output_reserve' },
+    turnPrefix: { ...TURN_PREFIX, maximumOutput: { fraction: 0.5, of: 'output_reserve' } },
     fileLists: FILE_TOOLS,
     transcript: { toolResult: 2_000 },
   },

@@ -1,5 +1,5 @@
 import { promptsOf } from '../policy-parts.ts';
-import type { SummarySection } from '../policy.ts';
+import type { Prompt, SummarySection } from '../policy.ts';
 
 /** The structured checkpoint of seeds/pi.md and seeds/goagent.md: six sections, carried on from pass to pass. */
 
@@ -25,11 +25,6 @@ ${format}`,
 - REMOVE only what the new transcript has made wrong.
 
 ${format}`,
-  turnPrefix: `The transcript above is the BEGINNING of a turn that was too large to keep. The end of the turn, its recent work, stays visible to the assistant. Summarize the beginning so that the kept end can be understood.
-
-${format}
-
-Be concise: only what is needed to understand the kept end.`,
   merge: `The <part> texts above summarize consecutive stretches of one conversation, oldest first. If a <previous_summary> is given, it stands for everything before them. Write one checkpoint out of all of them that replaces them. Lose no item and no value; where two speak of the same thing, the later one counts.
 
 ${format}`,
@@ -69,8 +64,24 @@ export const CHECKPOINT_SECTIONS: readonly SummarySection[] = [
   },
 ];
 
-export const TURN_PREFIX_SECTIONS: readonly SummarySection[] = [
-  { title: 'Original Request', subject: 'requests', instruction: 'What the user asked for in this turn.' },
-  { title: 'Early Progress', subject: 'progress', instruction: '- Decisions and work of the beginning, with results' },
-  { title: 'Context for Suffix', subject: 'findings', instruction: '- What is needed to understand the kept end' },
-];
+/** Of the beginning of a turn whose end stays visible. */
+export const TURN_PREFIX = {
+  prompt: {
+    name: 'checkpoint.turn-prefix',
+    version: 1,
+    text: `The transcript above is the BEGINNING of a turn that was too large to keep. The end of the turn, its recent work, stays visible to the assistant. Summarize the beginning so that the kept end can be understood.
+
+${format}
+
+Be concise: only what is needed to understand the kept end.`,
+  },
+  sections: [
+    { title: 'Original Request', subject: 'requests', instruction: 'What the user asked for in this turn.' },
+    {
+      title: 'Early Progress',
+      subject: 'progress',
+      instruction: '- Decisions and work of the beginning, with results',
+    },
+    { title: 'Context for Suffix', subject: 'findings', instruction: '- What is needed to understand the kept end' },
+  ],
+} as const satisfies { readonly prompt: Prompt; readonly sections: readonly SummarySection[] };

@@ -36,11 +36,6 @@ Output the summary and nothing else: no preface, no closing remark.`,
 If a <previous_summary> is given, it stands for everything before the transcript and this summary replaces it: start from it, keep every line that is still true word for word, change what the transcript changed, move finished items from the open to the completed ones, and add what is new. No item and no value of it may disappear only because the transcript does not mention it.
 
 ${rules}`,
-  turnPrefix: `The transcript above is the beginning of a task that is still being worked on. Its later steps stay visible to the assistant; you do not see them. Write the working summary of this beginning, so that the later steps can be understood: the request word for word as far as it binds the work, each step done with its results, and what was still to be done where the transcript ends.
-
-If a <previous_summary> is given, it stands for everything before the transcript and this summary replaces it: keep every line that is still true word for word, change what the transcript changed, and add what is new. No item and no value of it may disappear only because the transcript does not mention it.
-
-${rules}`,
   merge: `The <part> texts above summarize consecutive stretches of one conversation, oldest first. If a <previous_summary> is given, it stands for everything before them. Write one working summary out of all of them that replaces them.
 
 Keep every item and every value of each. Where two parts speak of the same thing, the later one counts: an item that is open in an earlier part and completed in a later one is completed. The current state is that of the last part.
