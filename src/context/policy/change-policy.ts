@@ -122,98 +122,78 @@ function valueAt(value: unknown, name: string): unknown {
 }
 
 export interface PolicyProblem {
-  readonly code:
-    | 'reserve_exceeds_window'
-    | 'trigger_exceeds_budget'
-    | 'target_above_trigger'
-    | 'gain_out_of_reach'
-    | 'kept_exceeds_target'
-    | 'summary_exceeds_target'
-    | 'no_way_to_shrink';
   readonly message: string;
   /** Paths of the options involved, as they are written in the configuration. */
   readonly options: readonly string[];
 }
 
+type Check = readonly [isProblem: boolean, options: readonly string[], message: string];
+
+/** Numbers that contradict each other. */
 export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): readonly PolicyProblem[] {
-  return [...roomProblems(policy, limits), ...targetProblems(policy, limits)].filter((problem) => problem !== false);
+  const checks = [...roomChecks(policy, limits), ...targetChecks(policy, limits)];
+  return checks.flatMap(([isProblem, options, message]) => (isProblem ? [{ options, message }] : []));
 }
 
-function roomProblems(policy: CompactionPolicy, limits: ModelLimits): readonly (PolicyProblem | false)[] {
+function roomChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Check[] {
   const { enabled, summary, reduce, trigger } = policy;
   const budget = budgetFor(policy, limits);
-  const { inputBudget, outputReserve } = budget;
+  const { inputBudget, outputReserve, window } = budget;
   // Tokens alone: a fraction of the window may lie above the input budget, and then means all of it (seeds/cowork.md).
   const asked = trigger.fraction === undefined ? resolveAmount(trigger, budget) : 0;
   return [
-    outputReserve >= limits.window && {
-      code: 'reserve_exceeds_window',
-      message:
-        `outputReserve keeps ${outputReserve} tokens free, but the model's window is ${limits.window}: ` +
-        'nothing is left for the conversation.',
-      options: ['outputReserve', 'window'],
-    },
-    inputBudget > 0 &&
-      asked > inputBudget && {
-        code: 'trigger_exceeds_budget',
-        message:
-          `trigger is ${asked} tokens, but a request may hold ${inputBudget} at most: a window of ${budget.window}, ` +
-          `less outputReserve (${outputReserve}).`,
-        options: ['trigger', 'outputReserve'],
-      },
-    enabled &&
-      summary.when === 'never' &&
-      reduce.length === 0 && {
-        code: 'no_way_to_shrink',
-        message: "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
-        options: ['summary.when', 'reduce'],
-      },
+    [
+      outputReserve >= limits.window,
+      ['outputReserve', 'window'],
+      `outputReserve keeps ${outputReserve} tokens free, but the model's window is ${limits.window}: nothing is left for the conversation.`,
+    ],
+    [
+      inputBudget > 0 && asked > inputBudget,
+      ['trigger', 'outputReserve'],
+      `trigger is ${asked} tokens, but a request may hold ${inputBudget} at most: a window of ${window}, less outputReserve (${outputReserve}).`,
+    ],
+    [
+      enabled && summary.when === 'never' && reduce.length === 0,
+      ['summary.when', 'reduce'],
+      "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
+    ],
   ];
 }
 
-function targetProblems(policy: CompactionPolicy, limits: ModelLimits): readonly (PolicyProblem | false)[] {
+function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Check[] {
   const { window, trigger, target, tail, userMessages, summaryOutput } = budgetFor(policy, limits);
+  const hasTarget = policy.target !== null;
   // The budget caps the target at the trigger; compare what was asked for.
-  const asked = policy.target === null ? 0 : budgetFor({ ...policy, trigger: { fraction: 1 } }, limits).target;
+  const asked = budgetFor({ ...policy, trigger: { fraction: 1 } }, limits).target;
   // A pass that wins less than `minimumGain` counts as failed (R5).
   const gain = Math.ceil(policy.minimumGain * window);
   const room = trigger - target;
+  const kept = tail + userMessages;
   return [
-    policy.target !== null &&
-      asked >= trigger && {
-        code: 'target_above_trigger',
-        message:
-          `target is ${asked} tokens and trigger ${trigger}: a pass must aim below the number that starts it, ` +
-          'or it starts again at once.',
-        options: ['target', 'trigger'],
-      },
-    policy.target !== null &&
-      room > 0 &&
-      gain > room && {
-        code: 'gain_out_of_reach',
-        message:
-          `minimumGain asks for ${gain} tokens of each pass, but one that brings the view from trigger (${trigger}) ` +
-          `to target (${target}) wins ${room}: it would count as failed.`,
-        options: ['minimumGain', 'trigger', 'target'],
-      },
-    tail >= target && {
-      code: 'kept_exceeds_target',
-      message: `keep.tail is ${tail} tokens, but a pass aims for ${target} in all: nothing would be dropped.`,
-      options: ['keep.tail', 'target'],
-    },
-    tail < target &&
-      tail + userMessages >= target && {
-        code: 'kept_exceeds_target',
-        message:
-          `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) together fill the target ` +
-          `of ${target} tokens: no room is left for a summary.`,
-        options: ['keep.tail', 'keep.userMessages', 'target'],
-      },
-    tail + userMessages < target &&
-      summaryOutput >= target && {
-        code: 'summary_exceeds_target',
-        message: `summary.maximumOutput is ${summaryOutput} tokens, but a pass aims for ${target} in all.`,
-        options: ['summary.maximumOutput', 'target'],
-      },
+    [
+      hasTarget && asked >= trigger,
+      ['target', 'trigger'],
+      `target is ${asked} tokens and trigger ${trigger}: a pass must aim below the number that starts it, or it starts again at once.`,
+    ],
+    [
+      hasTarget && room > 0 && gain > room,
+      ['minimumGain', 'trigger', 'target'],
+      `minimumGain asks for ${gain} tokens of each pass, but one that brings the view from trigger (${trigger}) to target (${target}) wins ${room}: it would count as failed.`,
+    ],
+    [
+      tail >= target,
+      ['keep.tail', 'target'],
+      `keep.tail is ${tail} tokens, but a pass aims for ${target} in all: nothing would be dropped.`,
+    ],
+    [
+      tail < target && kept >= target,
+      ['keep.tail', 'keep.userMessages', 'target'],
+      `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) together fill the target of ${target} tokens: no room is left for a summary.`,
+    ],
+    [
+      kept < target && summaryOutput >= target,
+      ['summary.maximumOutput', 'target'],
+      `summary.maximumOutput is ${summaryOutput} tokens, but a pass aims for ${target} in all.`,
+    ],
   ];
 }
