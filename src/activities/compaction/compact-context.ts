@@ -1,4 +1,4 @@
-import { checkFigures, mayGoOn, passReason } from '../../context/policy/budget.ts';
+import { mayGoOn, passReason } from '../../context/policy/budget.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { toolsIn } from '../../context/view/system-text.ts';
 import { characterCount } from '../../context/log/measurements.ts';
@@ -182,7 +182,7 @@ function logDecision(
       conversationId: turn.conversationId,
       turnId: turn.turnId,
       callNumber,
-      ...checkFigures(check.counted, check.budget),
+      ...check.counted.figures,
       messages: check.view.frames,
       systemCharacters: characterCount(check.fixed),
       tools: toolsIn(check.fixed),
@@ -207,7 +207,7 @@ export async function storeDuePlan(
     reason,
     preset: check.policy.name,
     headEntryId: source.headEntryId,
-    figures: checkFigures(check.counted, check.budget),
+    figures: check.counted.figures,
     ...definedOf({ hook }),
   });
   logStarted(dependencies, compaction);

@@ -134,10 +134,19 @@ export interface CountedRequest {
   readonly calibratedPerToken: number;
   /** Over the trigger, or by the calibrated estimate over the input budget. */
   readonly isDue: boolean;
-  /** What the number was made from: everything by the policy's own ratio … */
-  readonly estimate?: number;
-  /** … and the provider's count of the newest call with its answer; `null` when there is none since the newest compaction. */
-  readonly reported?: number | null;
+  readonly figures: CheckFigures;
+}
+
+/** Why a pass is made, or none, in whole tokens: both counts, the one that is held against the trigger, and what it is held against. */
+export interface CheckFigures {
+  /** Of the whole request, as the policy counts. */
+  readonly estimate: number;
+  /** The provider's count of the newest call with its answer; `null`: none since the newest compaction. */
+  readonly reported: number | null;
+  /** What counts; `null`: nothing is known yet. */
+  readonly effective: number | null;
+  readonly budget: number;
+  readonly threshold: number;
 }
 
 export interface PlanInput {
@@ -159,7 +168,7 @@ export interface PlanInput {
    */
   readonly reason: CompactionReason;
   /** The policy's own count of the request. Default: the calibrated estimate is what counts. */
-  readonly counted?: CountedRequest;
+  readonly counted?: Omit<CountedRequest, 'figures'>;
   /** The turn has answered: nobody is to be told to go on, and its request is no longer open. Default: false. */
   readonly turnIsOver?: boolean;
   /** The agent has the recall tools: what stands for dropped entries says how to get them back. Default: false. */

@@ -169,8 +169,13 @@ export function countRequest(input: {
     tokens,
     calibratedPerToken,
     isDue: isEnabled(policy) && isOver,
-    estimate,
-    reported: reported === null ? null : reported.usage.input + reported.usage.output,
+    figures: {
+      estimate: Math.round(estimate),
+      reported: reported === null ? null : reported.usage.input + reported.usage.output,
+      effective: tokens === null ? null : Math.round(tokens),
+      budget: budget.inputBudget,
+      threshold: Math.round(budget.trigger),
+    },
   };
 }
 
@@ -193,28 +198,6 @@ function countOf(counting: CompactionPolicy['counting'], estimate: number, repor
     case 'higher':
       return { tokens: Math.max(usage.input, estimate), isReported: usage.input >= estimate };
   }
-}
-
-/** Why a pass is made, or none, in numbers: both counts, the one that is held against the trigger, and what it is held against. */
-export interface CheckFigures {
-  readonly estimate: number;
-  /** The provider's count of the newest call with its answer; `null`: none since the newest compaction. */
-  readonly reported: number | null;
-  /** What counts; `null`: nothing is known yet. */
-  readonly effective: number | null;
-  readonly budget: number;
-  readonly threshold: number;
-}
-
-export function checkFigures(counted: CountedRequest, budget: Budget): CheckFigures {
-  const { tokens, estimate = 0, reported = null } = counted;
-  return {
-    estimate: Math.round(estimate),
-    reported,
-    effective: tokens === null ? null : Math.round(tokens),
-    budget: budget.inputBudget,
-    threshold: Math.round(budget.trigger),
-  };
 }
 
 /** Why a pass is made now; `null`: none is. */

@@ -1,9 +1,14 @@
 /** Plans of compactions, and their rows. */
-import type { CompactionForm, CompactionPlan, CompactionReason, Operation } from '../../context/plan/plan.ts';
+import type {
+  CheckFigures,
+  CompactionForm,
+  CompactionPlan,
+  CompactionReason,
+  Operation,
+} from '../../context/plan/plan.ts';
 import type { Queries, Database, Transaction } from '../database/database.ts';
 import { isId, newId } from '../database/ids.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
-import type { CheckFigures } from '../../context/policy/budget.ts';
 import type { TurnReference } from '../../turn/turn-reference.ts';
 import { operationColumns, readCurrentPoint, readSummaryInForce, toOperation } from '../conversations/branch-path.ts';
 import type { OperationColumns, StoredSummary } from '../conversations/branch-path.ts';

@@ -44,7 +44,7 @@ export function large(policy: CompactionPolicy, limits: ModelLimits = LARGE): Co
 
 /** The plan of a pass that is due because the provider counted that much. */
 export function planAt(conversation: Conversation, change: Partial<PlanInput> = {}): CompactionPlan {
-  const due: CountedRequest = { tokens: null, calibratedPerToken: 1, isDue: true };
+  const due = { tokens: null, calibratedPerToken: 1, isDue: true };
   const result = planCompaction({ ...conversation.planInput(change.reason), counted: due, ...change });
   if (result.kind !== 'planned') throw new Error(`nothing was planned: ${result.kind}`);
   return result.plan;
