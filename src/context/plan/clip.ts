@@ -1,4 +1,4 @@
-import type { ContentPart, TextPart, ToolCallPart } from '../log/content.ts';
+import type { ContentPart } from '../log/content.ts';
 import { parseNestedJson } from '../log/nested-json.ts';
 import { clipLabel, clippedArgumentLabel, strippedMediaText, clippedItemsLabel } from '../view/notes.ts';
 import type { RecallOptions } from '../view/notes.ts';
@@ -24,31 +24,22 @@ interface ClipContext extends ClipSize {
  */
 export function clipContent(content: readonly ContentPart[], clip: ClipContext): ContentPart[] {
   const total = clippableCharacters(content);
-  if (total <= clip.head + clip.tail) return withoutThinking(content).map((part) => scaled(part, clip));
-  const result: ContentPart[] = [];
+  let label = clipLabel({ ...clip, total }, clip.options);
   let start = 0;
-  let labelled = false;
-  for (const part of content) {
-    if (part.type === 'text' || part.type === 'tool_call') {
-      const length = textLength(part);
-      const keep = keptEnds({ start, length, total, clip });
-      start += length;
-      if (part.type === 'tool_call') {
-        result.push(clipToolCall(part, keep, clip));
-        continue;
-      }
-      const text = clipText(part, keep, labelled ? '' : clipLabel({ ...clip, total }, clip.options));
-      labelled ||= keep.omitted > 0;
-      if (text !== null) result.push(text);
-    } else if (part.type !== 'thinking') {
-      result.push(
-        clip.keepMedia
-          ? scaled(part, clip)
-          : { type: 'text', text: strippedMediaText(part, clip.entryId, clip.options) },
-      );
+  return content.flatMap((part): ContentPart[] => {
+    if (part.type === 'thinking') return [];
+    if (part.type === 'image' || part.type === 'file') {
+      const marker = { type: 'text', text: strippedMediaText(part, clip.entryId, clip.options) } as const;
+      return [clip.keepMedia ? scaled(part, clip) : marker];
     }
-  }
-  return result;
+    const keep = keptEnds({ start, length: textLength(part), total, clip });
+    start += textLength(part);
+    if (keep.omitted === 0) return [part];
+    if (part.type === 'tool_call') return [{ ...part, arguments: clipArguments(part.arguments, keep, clip) }];
+    const text = headOf(part.text, keep.head) + label + tailOf(part.text, keep.tail);
+    label = '';
+    return text === '' ? [] : [{ type: 'text', text }];
+  });
 }
 
 export function clippableCharacters(content: readonly ContentPart[]): number {
@@ -58,10 +49,6 @@ export function clippableCharacters(content: readonly ContentPart[]): number {
 function textLength(part: ContentPart): number {
   if (part.type === 'text') return part.text.length;
   return part.type === 'tool_call' ? part.arguments.length : 0;
-}
-
-function withoutThinking(content: readonly ContentPart[]): ContentPart[] {
-  return content.filter((part) => part.type !== 'thinking');
 }
 
 function scaled(part: ContentPart, { mostPatches }: Pick<ClipContext, 'mostPatches'>): ContentPart {
@@ -79,17 +66,6 @@ function keptEnds(part: { start: number; length: number; total: number; clip: Cl
   const head = clamp(part.clip.head - part.start, 0, part.length);
   const tail = clamp(end - Math.max(part.total - part.clip.tail, part.start), 0, part.length - head);
   return { head, tail, omitted: part.length - head - tail };
-}
-
-function clipText(part: TextPart, keep: KeptEnds, label: string): TextPart | null {
-  if (keep.omitted === 0) return part;
-  const text = headOf(part.text, keep.head) + label + tailOf(part.text, keep.tail);
-  return text === '' ? null : { type: 'text', text };
-}
-
-function clipToolCall(part: ToolCallPart, keep: KeptEnds, clip: ClipContext): ToolCallPart {
-  if (keep.omitted === 0) return part;
-  return { ...part, arguments: clipArguments(part.arguments, keep, clip) };
 }
 
 /**
