@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
 import {
-  withoutFileLists,
+  splitLists,
   callSubject,
   extendLedger,
   LEDGER_LENGTH,
@@ -81,7 +81,7 @@ describe.each(Object.values(PRESETS))('preset $name', (policy) => {
 
   test('R18 the ledger stands below the summary of every preset, apart from what the model wrote', () => {
     expect(whole()).toContain(`read_file src/file-2.ts: 1,002 characters (${id(2)})`);
-    expect(withoutFileLists(whole())).toBe('## Goal\nX');
+    expect(splitLists(whole()).written).toBe('## Goal\nX');
   });
 
   test('R18 results that stay in the view, shortened in place, are not listed once more', () => {

@@ -50,7 +50,7 @@ export async function finishCompaction(
   const { conversationId } = turn;
   const { headEntryId } = source;
   const files =
-    parts.length === 0 ? NO_FILES : await keepLedger(database, { conversationId, headEntryId, plan, previous, policy });
+    parts.length === 0 ? EMPTY : await keepLedger(database, { conversationId, headEntryId, plan, previous, policy });
   const texts = await Promise.all(parts.map(textOfPart));
   const previousText = previous?.text ?? null;
   const recall = snapshot.tools.some((tool) => tool.name === RECALL_OPEN);
@@ -73,8 +73,6 @@ async function textOfPart(row: PartRow): Promise<{ readonly kind: PlanPart['kind
 function isOfHook(row: PartRow): boolean {
   return row.promptVersion === 'hook';
 }
-
-const NO_FILES = { read: [], modified: [] };
 
 const EMPTY: SummaryLedger = { read: [], modified: [] };
 

@@ -4,7 +4,7 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/check-summary.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import { branchRoom } from '../../context/summary/branch-summary.ts';
-import { withoutFileLists } from '../../context/summary/summary-message.ts';
+import { splitLists } from '../../context/summary/summary-message.ts';
 import {
   QUOTED_CHARACTERS,
   requestBefore,
@@ -169,7 +169,7 @@ async function withQuotes(database: Database, { source, snapshot, input }: Summa
 
 /** The summary that is updated, without its lists of files, which are kept separately. */
 export function previousText({ previousSummary }: PartSource): string | null {
-  return previousSummary === null ? null : withoutFileLists(previousSummary.text);
+  return previousSummary === null ? null : splitLists(previousSummary.text).written;
 }
 
 /** The originals of a part and what the user asked before it, without their secrets. */

@@ -41,15 +41,7 @@ const NOTHING = /^[\s\-*•]*(none|n\/a|nothing|nothing yet|\(none\)|\(empty\))?
 export function checkSummary(answer: {
   readonly policy: CompactionPolicy;
   readonly text: string;
-  readonly stopReason:
-    | 'end'
-    | 'tool_calls'
-    | 'maximum_output'
-    | 'refusal'
-    | 'content_filter'
-    | 'window_full'
-    | 'paused'
-    | 'other';
+  readonly stopReason: string;
   readonly calledTool: boolean;
   readonly maximumOutputTokens: number;
 }): SummaryCheck {

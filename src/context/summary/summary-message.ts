@@ -52,17 +52,15 @@ export function renderFileLists({ read, modified }: FileLists): string {
 
 const LISTS = (['readFiles', 'modifiedFiles', 'earlierResults'] as const).map((name) => tagsOf(name).open);
 
-/** A summary, and the lists of the program that stand below it: what others wrote holds no mark of theirs. */
+/**
+ * A summary, and the lists of the program that stand below it: what others wrote holds no mark of theirs. The lists are kept beside the
+ * summary, and a model that repeats them would only let them grow old.
+ */
 export function splitLists(text: string): { readonly written: string; readonly lists: string } {
   const [begin = text.length] = LISTS.map((open) => text.indexOf(open))
     .filter((at) => at !== -1)
     .toSorted((one, other) => one - other);
   return { written: text.slice(0, begin).trimEnd(), lists: text.slice(begin) };
-}
-
-/** A summary without what the program lists below it: that is kept beside it, and a model that repeats it would only let it grow old. */
-export function withoutFileLists(text: string): string {
-  return splitLists(text).written;
 }
 
 /** A finished tool call whose result a summary stands for. Holds nothing of what the tool put out: that is data, not record (R29). */
@@ -179,22 +177,13 @@ export function measureSummary(text: string, question: string | null, framing?: 
  * record and not a request, and that requests shown again below it may be done already, so that
  * nothing is answered twice (R17).
  */
-export const DEFAULT_FRAMING: SummaryFraming = {
+const DEFAULT_FRAMING: SummaryFraming = {
   opening:
     `${LINES.summary}\n` +
     'Older messages were taken out to make room. This summary stands for them; trust its facts instead of redoing work.',
   closing:
     `${LINES.summaryEnd}\n` +
-    "User messages that follow right after this are older ones, repeated word for word: the summary's request and outcome " +
-    'pairs tell which of them are done. Answer only what is still open.',
-};
-
-/** The same between user messages. */
-const FRAMING_AFTER_USER_MESSAGES: SummaryFraming = {
-  opening: DEFAULT_FRAMING.opening,
-  closing:
-    `${LINES.summaryEnd}\n` +
-    'User messages right before and after this are older ones, repeated word for word: the request and outcome pairs tell ' +
+    'User messages right before and after this may be older ones, repeated word for word: the request and outcome pairs tell ' +
     'which are done. Answer only what is still open. What the user said last counts.',
 };
 
@@ -202,9 +191,9 @@ const FRAMING_AFTER_USER_MESSAGES: SummaryFraming = {
  * The same with the way back: the words for a piece that no placeholder stands for. Written
  * with the plan, so that what an earlier pass shows never changes.
  */
-export function framingWithRecall(newestEntryId: string, framing: SummaryFraming = DEFAULT_FRAMING): SummaryFraming {
+function framingWithRecall(newestEntryId: string): SummaryFraming {
   const wayBack = `Every original is kept: recall_search finds it, recall_open shows it by its id; the newest that was taken out is ${newestEntryId}.`;
-  return { ...framing, opening: `${framing.opening} ${wayBack}` };
+  return { ...DEFAULT_FRAMING, opening: `${DEFAULT_FRAMING.opening} ${wayBack}` };
 }
 
 export function summaryContent(text: string, framing: SummaryFraming = DEFAULT_FRAMING): readonly ContentPart[] {
@@ -224,9 +213,7 @@ export function summaryFraming(
   form: SummaryForm,
   newestEntryId: string | null,
 ): SummaryFraming {
-  const placed = summary.placement === 'after_user_messages' ? FRAMING_AFTER_USER_MESSAGES : DEFAULT_FRAMING;
-  const own = newestEntryId === null ? placed : framingWithRecall(newestEntryId, placed);
-  const framing = summary.framing ?? own;
+  const framing = summary.framing ?? (newestEntryId === null ? DEFAULT_FRAMING : framingWithRecall(newestEntryId));
   if (form !== 'extractive_summary' || summary.extractOpening === null) return framing;
   return { ...framing, opening: summary.extractOpening };
 }

@@ -1,12 +1,5 @@
 import { estimateTokens } from '../log/estimate.ts';
-import {
-  renderFileLists,
-  splitLists,
-  withoutFileLists,
-  ledgerSize,
-  renderLedger,
-  measureSummary,
-} from './summary-message.ts';
+import { renderFileLists, splitLists, ledgerSize, renderLedger, measureSummary } from './summary-message.ts';
 import type { SummaryLedger } from './summary-message.ts';
 import { measureView } from '../view/view-arrangement.ts';
 import type { MeasuredView } from '../view/view-arrangement.ts';
@@ -37,7 +30,7 @@ export function wholeSummary(of: {
 }): WholeSummary | null {
   const { parts, previousText, policy, plan } = of;
   if (parts.length === 0) return null;
-  const composed = composeSummary(parts, previousText === null ? null : withoutFileLists(previousText));
+  const composed = composeSummary(parts, previousText === null ? null : splitLists(previousText).written);
   const text = [composed, ...programLists(of)].filter((block) => block !== '').join('\n\n');
   return { text, measurements: shownMeasurements(text, policy, plan) };
 }

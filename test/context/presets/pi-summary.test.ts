@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { checkSummary, partPolicy } from '../../../src/context/summary/check-summary.ts';
 import { textOf } from '../../../src/context/log/content.ts';
 import { NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
-import { extendFileLists, renderFileLists, withoutFileLists } from '../../../src/context/summary/summary-message.ts';
+import { extendFileLists, renderFileLists, splitLists } from '../../../src/context/summary/summary-message.ts';
 import type { PlanPart } from '../../../src/context/plan/plan.ts';
 import { PI_POLICY } from '../../../src/context/policy/presets/pi.ts';
 import { summaryView } from '../../../src/context/summary/summary-request.ts';
@@ -153,7 +153,7 @@ describe('files', () => {
   test('P21 they are written in tags, and taken out again before a model reads the summary', () => {
     const text = renderFileLists({ read: ['a.ts', 'b.ts'], modified: ['c.ts'] });
     expect(text).toBe('<read-files>\na.ts\nb.ts\n</read-files>\n\n<modified-files>\nc.ts\n</modified-files>');
-    expect(withoutFileLists(`## Goal\nX\n\n${text}`)).toBe('## Goal\nX');
+    expect(splitLists(`## Goal\nX\n\n${text}`).written).toBe('## Goal\nX');
     expect(renderFileLists(none)).toBe('');
   });
 });
