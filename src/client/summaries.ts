@@ -1,4 +1,4 @@
-import { readSections } from '../context/summary/check-summary.ts';
+import { readSections } from '../context/summary/sections.ts';
 import { listSummaries } from '../store/compactions/summaries.ts';
 import type { SummaryRow } from '../store/compactions/summaries.ts';
 import { readCurrentPoint, readSummaryInForce } from '../store/conversations/branch-path.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkSummary, parseSections, readSections } from '../../src/context/summary/check-summary.ts';
+import { checkSummary } from '../../src/context/summary/check-summary.ts';
+import { parseSections, readSections } from '../../src/context/summary/sections.ts';
 import { composeSummary } from '../../src/context/summary/whole-summary.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';

@@ -3,12 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { PRESETS } from '../../src/config/presets.ts';
 import { attachedFile, attachedText, saidText } from '../../src/context/log/content.ts';
 import { composeSummary, wholeSummary } from '../../src/context/summary/whole-summary.ts';
-import {
-  checkSummary,
-  renderSections,
-  insertQuotes,
-  quoteUserMessages,
-} from '../../src/context/summary/check-summary.ts';
+import { checkSummary, insertQuotes, quoteUserMessages } from '../../src/context/summary/check-summary.ts';
+import { renderSections } from '../../src/context/summary/sections.ts';
 import { memoriesNote } from '../../src/context/memory/choose-memories.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { extractiveSummary } from '../../src/context/summary/extractive-summary.ts';

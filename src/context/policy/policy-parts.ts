@@ -64,21 +64,17 @@ export const summaryPrompts = object({
   merge: promptOf('Asks to merge the summaries of all parts.'),
 });
 
-interface PromptTexts {
-  readonly system: string;
-  readonly history: string;
-  /** Default: `history` asks for the update too. */
-  readonly update?: string;
-  readonly merge: string;
-}
-
 /** Prompts of a design, each with its name. @param version to be raised with each change of a text */
-export function promptsOf(design: string, { update, ...texts }: PromptTexts, version = 1): SummaryPrompts {
-  const prompt = (kind: string, text: string): Prompt => ({ name: `${design}.${kind}`, version, text });
+export function promptsOf(
+  design: string,
+  texts: Readonly<Record<'system' | 'history' | 'merge', string>> & { readonly update?: string },
+  version = 1,
+): SummaryPrompts {
+  const prompt = (kind: keyof SummaryPrompts, text: string): Prompt => ({ name: `${design}.${kind}`, version, text });
   return {
     system: prompt('system', texts.system),
     history: prompt('history', texts.history),
-    update: update === undefined ? null : prompt('update', update),
+    update: texts.update === undefined ? null : prompt('update', texts.update),
     merge: prompt('merge', texts.merge),
   };
 }

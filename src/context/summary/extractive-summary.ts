@@ -8,7 +8,7 @@ import { identifiersIn, pathsInArguments, readableText } from '../log/readable-t
 import { textTokens } from '../log/measure.ts';
 import type { Calibration } from '../plan/plan.ts';
 import type { CompactionPolicy, SectionSubject } from '../policy/policy.ts';
-import { parseSections, renderSections } from './check-summary.ts';
+import { parseSections, renderSections } from './sections.ts';
 
 /** Characters that one line of the ledger keeps of a result, a request and the last answer. */
 const RESULT_CHARACTERS = 240;

@@ -6,7 +6,8 @@ import { frame } from '../log/frames.ts';
 import type { Framed } from '../log/frames.ts';
 import { textTokens } from '../log/measure.ts';
 import type { Calibration, ModelLimits, PlanPart, CompactionPlan, CompactionReason } from '../plan/plan.ts';
-import type { CompactionPolicy, Prompt, SummarySection } from '../policy/policy.ts';
+import type { CompactionPolicy, Prompt } from '../policy/policy.ts';
+import { headingList } from './sections.ts';
 import { shorten, transcriptText } from './transcript.ts';
 import type { AgentView, View, ProjectionInput } from '../view/view.ts';
 import type { Measurements } from '../log/measurements.ts';
@@ -61,15 +62,6 @@ export function summaryRequestLimit(
  */
 export function readsPreviousSummary(parts: readonly PlanPart[], { kind }: Pick<PlanPart, 'kind'>): boolean {
   return parts.some((other) => other.kind === 'merge') ? kind === 'merge' : kind === 'history';
-}
-
-export function headingList(
-  sections: readonly SummarySection[],
-  style: CompactionPolicy['summary']['headings'] = 'markdown',
-): string {
-  return sections
-    .map(({ title, instruction }) => (style === 'labels' ? `${title}: ${instruction}` : `## ${title}\n${instruction}`))
-    .join('\n\n');
 }
 
 /**

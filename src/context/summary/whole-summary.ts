@@ -7,7 +7,7 @@ import type { Measurements } from '../log/measurements.ts';
 import type { Budget, Calibration, CompactionPlan, PlanPart, SummaryInForce } from '../plan/plan.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { LINES, quoteTags } from '../log/frames.ts';
-import { readSections, renderSections } from './check-summary.ts';
+import { readSections, renderSections } from './sections.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import { firstFitting } from '../plan/clip.ts';
 import { shorten } from './transcript.ts';

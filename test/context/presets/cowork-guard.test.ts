@@ -10,7 +10,7 @@ import { measureText } from '../../../src/context/log/measure.ts';
 import { COWORK_POLICY } from '../../../src/context/policy/presets/cowork.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { CHECKPOINT_SECTIONS } from '../../../src/context/policy/prompts/checkpoint.ts';
-import { parseSections } from '../../../src/context/summary/check-summary.ts';
+import { parseSections } from '../../../src/context/summary/sections.ts';
 import { prose } from '../builders.ts';
 import { conversationWith, planWith, sectionsText } from './support.ts';
 

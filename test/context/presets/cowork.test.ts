@@ -2,17 +2,18 @@ import { expect, test } from 'vitest';
 import { budgetFor } from '../../../src/context/policy/budget.ts';
 import {
   checkSummary,
-  parseSections,
   askedPolicy,
   insertQuotes,
   quoteUserMessages,
 } from '../../../src/context/summary/check-summary.ts';
+import { parseSections } from '../../../src/context/summary/sections.ts';
 import { estimateTokens, NO_CALIBRATION } from '../../../src/context/log/estimate.ts';
 import { measureText } from '../../../src/context/log/measure.ts';
 import type { Budget, ModelLimits } from '../../../src/context/plan/plan.ts';
 import type { CompactionPolicy } from '../../../src/context/policy/policy.ts';
 import { COWORK_POLICY } from '../../../src/context/policy/presets/cowork.ts';
-import { headingList, readsPreviousSummary } from '../../../src/context/summary/summary-request.ts';
+import { readsPreviousSummary } from '../../../src/context/summary/summary-request.ts';
+import { headingList } from '../../../src/context/summary/sections.ts';
 import { transcriptText } from '../../../src/context/summary/transcript.ts';
 import { prose, viewText } from '../builders.ts';
 import { expectPaired } from '../view-checks.ts';
