@@ -1,7 +1,7 @@
 import type { Entry } from '../../context/log/entry.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { isLastPart, insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/check-summary.ts';
+import { insertQuotes, quoteUserMessages, quotingSection } from '../../context/summary/check-summary.ts';
 import type { CompactionPolicy } from '../../context/policy/policy.ts';
 import { branchRoom } from '../../context/summary/branch-summary.ts';
 import { splitLists } from '../../context/summary/summary-message.ts';
@@ -153,8 +153,9 @@ export async function finishedText(
 
 async function withQuotes(database: Database, { source, snapshot, input }: SummaryTask, text: string): Promise<string> {
   const { compaction, row } = source;
-  const { kind } = row.part;
-  const isLast = kind !== 'flush' && kind !== 'branch' && isLastPart(compaction.plan.parts, row.part);
+  const { kind, number } = row.part;
+  // Its text, or the one that it is put together with, is the summary.
+  const isLast = kind !== 'flush' && kind !== 'branch' && compaction.plan.parts.every((part) => part.number <= number);
   if (!isLast || quotingSection(snapshot.policy) === undefined) return text;
   const quotedLimit = compaction.plan.quotedLimit ?? 0;
   const messages = await readUserMessages(database, {

@@ -161,8 +161,3 @@ function policyWith(
 ): CompactionPolicy {
   return { ...policy, summary: { ...summary, prompts: { ...summary.prompts, history: prompt }, sections, headings } };
 }
-
-/** Whether no other part follows: its text, or the one it is put together with, is the summary. */
-export function isLastPart(parts: readonly PlanPart[], part: PlanPart): boolean {
-  return parts.every((other) => other.number <= part.number);
-}
