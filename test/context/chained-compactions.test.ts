@@ -5,7 +5,6 @@ import { estimateTokens, NO_CALIBRATION } from '../../src/context/log/estimate.t
 import { viewAfterCompaction } from '../../src/context/summary/whole-summary.ts';
 import { judgeCompaction, planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
-import { canonicalView } from '../../src/context/view/project-view.ts';
 import { summaryContent } from '../../src/context/summary/summary-message.ts';
 import { Conversation, viewText } from './builders.ts';
 import { testEachPass, writtenSummary } from './chained.ts';
@@ -41,10 +40,10 @@ describe('compactions one after another over random conversations', () => {
           const last = conversation.log.entries.at(-1);
           happen(conversation, event, seed + 1);
           const after = conversation.view();
-          expect(canonicalView(conversation.view())).toBe(canonicalView(after));
+          expect(JSON.stringify(conversation.view())).toBe(JSON.stringify(after));
           if (last?.kind !== 'compaction') {
-            expect(canonicalView({ ...after, messages: after.messages.slice(0, before.messages.length) })).toBe(
-              canonicalView(before),
+            expect(JSON.stringify({ ...after, messages: after.messages.slice(0, before.messages.length) })).toBe(
+              JSON.stringify(before),
             );
           }
           const result = planCompaction(conversation.planInput());

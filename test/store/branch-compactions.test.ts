@@ -2,7 +2,7 @@ import { describe, expect, it, beforeAll } from 'vitest';
 import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import { measureView } from '../../src/context/view/view-arrangement.ts';
 import type { CompactionPlan, Operation } from '../../src/context/plan/plan.ts';
-import { canonicalView, projectView } from '../../src/context/view/project-view.ts';
+import { projectView } from '../../src/context/view/project-view.ts';
 import { commitCompaction } from '../../src/store/compactions/commit-compaction.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
 import { readFitCheck, readPlanSource } from '../../src/store/compactions/fit-check.ts';
@@ -37,7 +37,7 @@ const RESULT = 'of many words '.repeat(50);
 async function view(conversationId: string): Promise<string> {
   const source = await readCurrentProjectionSource(sql, conversationId);
   if (source === null) throw new Error('no turn yet');
-  return canonicalView(projectView(source.input));
+  return JSON.stringify(projectView(source.input));
 }
 
 /** A step with reasoning and a long result. */
@@ -115,7 +115,7 @@ describe('a compaction of a branch', () => {
     await back(conversationId, 0);
     const { turnId } = elsewhere;
     const { input } = await readProjectionSourceOfCall(sql, { turnId, callNumber: 1, attempt: 1 });
-    expect(canonicalView(projectView(input))).toBe(seen);
+    expect(JSON.stringify(projectView(input))).toBe(seen);
   });
 
   it('leaves the plan and the memories of another, of which it has newer ones', async () => {

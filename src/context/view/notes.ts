@@ -82,12 +82,11 @@ function note(line: string, words: string): readonly ContentPart[] {
 /** The result of a call that is not shown, among messages of the user: no provider takes one as a result. */
 export function earlierResult(toolName: string, content: readonly ContentPart[]): readonly ContentPart[] {
   const { open, close } = tagsOf('earlierResult', { tool: toolName, call: 'not shown' });
-  const quoted = content.map((part) => (part.type === 'text' ? textPart(quoteText(part.text)) : part));
-  return [textPart(open), ...quoted, textPart(close)];
+  return [{ type: 'text', text: open }, ...quotedContent(content), { type: 'text', text: close }];
 }
 
-function textPart(text: string): ContentPart {
-  return { type: 'text', text };
+export function quotedContent(content: readonly ContentPart[]): readonly ContentPart[] {
+  return content.map((part) => (part.type === 'text' ? { ...part, text: quoteText(part.text) } : part));
 }
 
 /** Whether the agent has a tool that opens originals; without one a placeholder must not name it. */

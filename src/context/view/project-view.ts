@@ -2,14 +2,14 @@ import type { ContentPart, ToolCallPart } from '../log/content.ts';
 import type { Entry, NoteSlot } from '../log/entry.ts';
 import type { Group } from '../log/groups.ts';
 import { textOf, textsOf } from '../log/content.ts';
-import { earlierResult, runtimeContent } from './notes.ts';
+import { earlierResult, quotedContent, runtimeContent } from './notes.ts';
 import type { RecallOptions } from './notes.ts';
-import { LINES, quoteText } from '../log/frames.ts';
+import { LINES } from '../log/frames.ts';
 import { applyOperation } from '../log/operations.ts';
 import type { Operation } from '../plan/plan.ts';
 import { stubResults } from './request-stubs.ts';
 import { summaryMessages } from '../summary/summary-message.ts';
-import { sortedKeys, sortedSchema, systemText } from './system-text.ts';
+import { systemText } from './system-text.ts';
 import { arrangeView, operationsByEntry, orderView } from './view-arrangement.ts';
 import type { Arranged } from './view-arrangement.ts';
 import type { AgentView, ProjectionInput, View, ViewMessage } from './view.ts';
@@ -47,7 +47,7 @@ export function projectView(input: ProjectionInput): View {
   const parts = orderView({ ...arrangement, carriedNotes, kept }, input.summary);
   return {
     system: systemText(input.agent, textsOf(rules?.content ?? []), memories),
-    tools: input.agent.tools.map(sortedSchema),
+    tools: input.agent.tools,
     messages: [
       ...parts.flatMap((part) => (part === 'summary' ? summaryOf(input) : groupMessages(part, rendering))),
       ...(input.runtime === undefined ? [] : message(runtimeContent(input.runtime), 'runtime')),
@@ -109,7 +109,7 @@ function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[]
   if (first === undefined) return [];
   switch (group.kind) {
     case 'user':
-      return userMessage(first, rendering);
+      return message(shownContent(first, rendering), 'user');
     case 'note':
       return noteMessage(first, rendering);
     case 'branch_summary':
@@ -123,20 +123,11 @@ function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[]
   }
 }
 
-function userMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
-  return message(shownContent(entry, rendering), 'user');
-}
-
 function noteMessage(entry: Entry, rendering: Rendering): ViewMessage[] {
   const content = shownContent(entry, rendering);
   const heading = entry.slot === undefined ? undefined : NOTE_HEADINGS[entry.slot];
   if (content.length === 0 || heading === undefined) return message(content, 'note');
-  const quoted = content.map((part) => (part.type === 'text' ? textPart(quoteText(part.text)) : part));
-  return message([textPart(heading), ...quoted], 'note');
-}
-
-function textPart(text: string): ContentPart {
-  return { type: 'text', text };
+  return message([{ type: 'text', text: heading }, ...quotedContent(content)], 'note');
 }
 
 function message(
@@ -181,24 +172,6 @@ function shownContent(entry: Entry, rendering: Rendering): readonly ContentPart[
   return operation === undefined ? entry.content : applyOperation(entry, operation, rendering);
 }
 
-/**
- * The view as one stable text, for fingerprints and for proving that a view was rebuilt byte for
- * byte: JSON with the keys of every object in alphabetical order.
- */
-export function canonicalView(view: View): string {
-  return [...canonicalPieces(view)].join('');
-}
-
-/** The same text in pieces, one for each message: together they may be many megabytes. */
-export function* canonicalPieces({ messages, ...rest }: View): Generator<string> {
-  yield '{"messages":[';
-  for (const [position, message] of messages.entries()) {
-    yield (position === 0 ? '' : ',') + JSON.stringify(sortedKeys(message));
-  }
-  // Of a view's keys `messages` is the first.
-  yield `],${JSON.stringify(sortedKeys(rest)).slice(1)}`;
-}
-
 /** A request that would reach the model without something that was pinned. Names it, but never quotes it. */
 export class PinnedTextMissing extends Error {
   override readonly name = 'PinnedTextMissing';
@@ -217,20 +190,17 @@ export class PinnedTextMissing extends Error {
  * newest note of rules (R12, R29). Looked for after each projection, so after each pass: whatever a compaction does, no
  * request may go out without them.
  */
-export function missingPinned(view: Pick<View, 'system'>, pinned: PinnedTexts): readonly string[] {
-  const { agent, rulesNote } = pinned;
+export function missingPinned(
+  { system }: Pick<View, 'system'>,
+  { instructions, rules }: Pick<AgentView, 'instructions' | 'rules'>,
+  rulesNote: readonly string[],
+): readonly string[] {
   const texts: readonly (readonly [string, string])[] = [
-    ['the instructions', agent.instructions],
-    ...agent.rules.map((rule, index) => [`rule ${index + 1} of ${agent.rules.length}`, rule] as const),
+    ['the instructions', instructions],
+    ...rules.map((rule, index) => [`rule ${index + 1} of ${rules.length}`, rule] as const),
     ...rulesNote.map((rule, index) => [index === 0 ? 'the note of rules' : `pin ${index}`, rule] as const),
   ];
-  return texts.flatMap(([name, text]) => (text.trim() === '' || view.system.includes(text) ? [] : [name]));
-}
-
-interface PinnedTexts {
-  readonly agent: Pick<AgentView, 'instructions' | 'rules'>;
-  /** Its parts: the agent's rules, then each pin. */
-  readonly rulesNote: readonly string[];
+  return texts.flatMap(([name, text]) => (text.trim() === '' || system.includes(text) ? [] : [name]));
 }
 
 /**
@@ -240,10 +210,7 @@ interface PinnedTexts {
 export function projectChecked(input: ProjectionInput): View {
   const view = projectView(input);
   const note = input.entries.findLast(({ kind, slot }) => kind === 'note' && slot === 'rules');
-  const missing = missingPinned(view, {
-    agent: input.agent,
-    rulesNote: textsOf(note?.content ?? []),
-  });
+  const missing = missingPinned(view, input.agent, textsOf(note?.content ?? []));
   if (missing.length > 0) throw new PinnedTextMissing(missing);
   return view;
 }

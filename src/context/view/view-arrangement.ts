@@ -1,4 +1,4 @@
-import type { EntryOutline, NoteSlot } from '../log/entry.ts';
+import type { EntryKind, EntryOutline, NoteSlot } from '../log/entry.ts';
 import type { Operation, SummaryInForce, Budget, Calibration, WindowBreakdown, WindowFill } from '../plan/plan.ts';
 import { groupEntries } from '../log/groups.ts';
 import { outlineTable } from '../log/outline-table.ts';
@@ -175,26 +175,20 @@ function measureByKind(view: MeasuredView): Kinds {
   const table = outlineTable(view.entries);
   const operations = operationsByPosition(table, view.operations);
   const arrangement = arrangePositions(table, { summary: view.summary, operations });
-  const ofEntries: Record<EntryOutline['kind'], Measurements> = {
-    user: NO_MEASUREMENTS,
-    assistant: NO_MEASUREMENTS,
-    tool_result: NO_MEASUREMENTS,
-    branch_summary: NO_MEASUREMENTS,
-    compaction: NO_MEASUREMENTS,
-    note: NO_MEASUREMENTS,
-  };
+  const ofEntries = new Map<EntryKind, Measurements>();
+  const of = (kind: EntryKind): Measurements => ofEntries.get(kind) ?? NO_MEASUREMENTS;
   const { rules } = arrangement;
   for (const position of [...(rules === null ? [] : [rules]), ...visiblePositions(arrangement)]) {
     const { kind, measurements } = table.at(position);
-    ofEntries[kind] = addMeasurements(ofEntries[kind], operations.get(position)?.measurements ?? measurements);
+    ofEntries.set(kind, addMeasurements(of(kind), operations.get(position)?.measurements ?? measurements));
   }
   return {
     fixed: view.fixed,
-    summary: addMeasurements(view.summary?.measurements ?? NO_MEASUREMENTS, ofEntries.branch_summary),
-    userMessages: ofEntries.user,
-    assistantMessages: ofEntries.assistant,
-    toolResults: ofEntries.tool_result,
-    notes: ofEntries.note,
+    summary: addMeasurements(view.summary?.measurements ?? NO_MEASUREMENTS, of('branch_summary')),
+    userMessages: of('user'),
+    assistantMessages: of('assistant'),
+    toolResults: of('tool_result'),
+    notes: of('note'),
   };
 }
 

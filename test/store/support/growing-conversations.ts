@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { viewAfterCompaction } from '../../../src/context/summary/whole-summary.ts';
 import { NO_MEASUREMENTS } from '../../../src/context/log/measurements.ts';
 import type { CompactionPlan, Operation } from '../../../src/context/plan/plan.ts';
-import { canonicalView, projectView } from '../../../src/context/view/project-view.ts';
+import { projectView } from '../../../src/context/view/project-view.ts';
 import { commitCompaction } from '../../../src/store/compactions/commit-compaction.ts';
 import { storePlan } from '../../../src/store/compactions/compactions.ts';
 import type { Database } from '../../../src/store/database/database.ts';
@@ -28,7 +28,7 @@ async function view(sql: Database, turn: TurnReference): Promise<string> {
   const headEntryId = await headOf(sql, turn.conversationId);
   // As a step reads it: what the step before has read is not read again.
   const known = await readFitCheck(sql, turn);
-  return canonicalView(projectView((await readProjectionSource(sql, { turn, headEntryId, known })).input));
+  return JSON.stringify(projectView((await readProjectionSource(sql, { turn, headEntryId, known })).input));
 }
 
 async function ask(sql: Database, growth: Growth, calls: number): Promise<void> {
