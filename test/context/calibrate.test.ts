@@ -8,7 +8,7 @@ import {
   NO_CALIBRATION,
   rawTokens,
 } from '../../src/context/log/estimate.ts';
-import { NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
+import { addMeasurements, NO_MEASUREMENTS } from '../../src/context/log/measurements.ts';
 import type { Measurements } from '../../src/context/log/measurements.ts';
 import type { Calibration } from '../../src/context/plan/plan.ts';
 
@@ -120,23 +120,17 @@ describe('calibrate', () => {
 });
 
 describe('observationOf', () => {
-  const whole = content(50_000, 200);
+  const request = { view: content(49_000, 190), fixed: content(1_000, 10) };
 
   test('is the growth since the newest count: what a provider adds to every request unseen is in both', () => {
-    const grown = content(900, 3);
-    const unseen = 20_000;
-    const observation = observationOf({
-      whole,
-      reported: 50_000 + unseen,
-      earlier: { reported: 49_100 + unseen, grown },
-    });
-    expect(observation).toEqual({ measurements: grown, reported: 900 });
+    const [answer, since, unseen] = [content(200, 1), content(700, 2), 20_000];
+    const reported = { usage: { input: 49_100 + unseen }, answer, since };
+    const observation = observationOf({ ...request, reported }, 50_000 + unseen);
+    expect(observation).toEqual({ measurements: addMeasurements(answer, since), reported: 900 });
   });
 
   test('R3 is the whole request when no count is newer than the newest compaction', () => {
-    expect(observationOf({ whole, reported: 61_000, earlier: null })).toEqual({
-      measurements: whole,
-      reported: 61_000,
-    });
+    const measurements = addMeasurements(request.view, request.fixed);
+    expect(observationOf({ ...request, reported: null }, 61_000)).toEqual({ measurements, reported: 61_000 });
   });
 });

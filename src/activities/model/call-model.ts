@@ -2,7 +2,6 @@ import { budgetFor } from '../../context/policy/budget.ts';
 import { calibrate, observationOf } from '../../context/log/estimate.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { measuringContent } from '../../context/log/measure.ts';
-import { addMeasurements } from '../../context/log/measurements.ts';
 import type { Calibration, ModelLimits } from '../../context/plan/plan.ts';
 import { projectChecked, RENDERER_VERSION, shownStubs } from '../../context/view/project-view.ts';
 import { fillByKind } from '../../context/view/view-arrangement.ts';
@@ -275,14 +274,7 @@ async function keep(
   traceAnswer(answer);
   // If a worker dies before this, nothing is learned, and the next call teaches as much. No count may be learned twice.
   if (answer.usage !== undefined && lesson !== null) {
-    const observation = observationOf({
-      whole: addMeasurements(lesson.view, lesson.fixed),
-      reported: answer.usage.input,
-      earlier: lesson.reported && {
-        reported: lesson.reported.usage.input,
-        grown: addMeasurements(lesson.reported.answer, lesson.reported.since),
-      },
-    });
+    const observation = observationOf(lesson, answer.usage.input);
     const { model, modelLimits: limits } = snapshot;
     const learn = (current: Calibration): Calibration => calibrate(current, observation);
     await updateCalibration(database, { ...input.turn, model, limits }, learn, lesson.learned);

@@ -1,5 +1,5 @@
 import type { Calibration, Lessons } from '../plan/plan.ts';
-import { measurementsAt } from './measurements.ts';
+import { addMeasurements, measurementsAt } from './measurements.ts';
 import type { MeasuredColumns, Measurements } from './measurements.ts';
 
 /**
@@ -96,7 +96,7 @@ const ASSUMED_FRAMES = ASSUMED_TEXT * (3 / 150) ** 2;
 
 const NO_LESSONS: Lessons = { textText: 0, textFrames: 0, framesFrames: 0, textReported: 0, framesReported: 0 };
 
-export interface Observation {
+interface Observation {
   /** What the request held; or what it held beyond an earlier one. */
   readonly measurements: Measurements;
   /** All input tokens that the provider reported for it, cached ones included; or how many more than for the earlier one. */
@@ -108,15 +108,22 @@ export interface Observation {
  * growth is all content that we measured, while a whole request may hold what a provider adds unseen.
  * Without an earlier count (the first call, the first after a compaction) the whole request.
  */
-export function observationOf(request: {
-  readonly whole: Measurements;
-  readonly reported: number;
-  /** The newest count before it and what the request holds beyond it, that call's answer included. */
-  readonly earlier: { readonly reported: number; readonly grown: Measurements } | null;
-}): Observation {
-  const { whole, reported, earlier } = request;
-  if (earlier === null) return { measurements: whole, reported };
-  return { measurements: earlier.grown, reported: reported - earlier.reported };
+export function observationOf(
+  request: {
+    readonly view: Measurements;
+    readonly fixed: Measurements;
+    /** The newest count before it, and what the request holds beyond it. */
+    readonly reported: {
+      readonly usage: { readonly input: number };
+      readonly answer: Measurements;
+      readonly since: Measurements;
+    } | null;
+  },
+  input: number,
+): Observation {
+  const { view, fixed, reported } = request;
+  if (reported === null) return { measurements: addMeasurements(view, fixed), reported: input };
+  return { measurements: addMeasurements(reported.answer, reported.since), reported: input - reported.usage.input };
 }
 
 /**
