@@ -20,8 +20,6 @@ describe('words of scripts without spaces', () => {
     'नमस्ते दुनिया',
     '𠮷野家',
   ])('are the same as in the search index: %j', (text) => {
-    expect(wordsIn(text.toLowerCase(), /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu)).toEqual(
-      wordsOf(text).map((word) => word.text),
-    );
+    expect(wordsIn(text.toLowerCase())).toEqual(wordsOf(text).map((word) => word.text));
   });
 });

@@ -9,16 +9,14 @@ const STRETCHES = new RegExp(`(${UNSPACED})`, 'u');
 /** Kana and Hangul letters of half the width, whose marks of voice stand behind them: `ﾊﾞ`. */
 const HALF_WIDTH = /[\uFF66-\uFFDC]+/gu;
 
+const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
+
 /**
- * What a pattern finds in a text, with scripts that have no spaces by pairs of characters: a whole clause of Chinese would be
- * one word otherwise, and equal to no other.
- *
- * @param pattern of words, with the flags `g` and `u`
+ * The words of a text, with scripts that have no spaces by pairs of characters: a whole clause of Chinese would be one word
+ * otherwise, and equal to no other.
  */
-export function wordsIn(text: string, pattern: RegExp): string[] {
-  // One look at the whole text: most have no such script, and many are long.
-  if (!HAS_UNSPACED.test(text)) return text.match(pattern) ?? [];
-  const found: readonly string[] = inFullWidth(text).match(pattern) ?? [];
+export function wordsIn(text: string): string[] {
+  const found: readonly string[] = inFullWidth(text).match(WORD) ?? [];
   return found.flatMap((word) => {
     if (!HAS_UNSPACED.test(word)) return word;
     return stretchesOf(word).flatMap((stretch, index) =>

@@ -1,4 +1,5 @@
 import { quoteText } from '../log/frames.ts';
+import { inOneSpelling } from '../log/one-spelling.ts';
 import { textTokens } from '../log/measure.ts';
 import { isUnspaced, wordsIn } from '../log/unspaced-words.ts';
 import type { Calibration } from '../plan/plan.ts';
@@ -24,7 +25,6 @@ const LONGEST_SHOWN = 600;
 /** Letters by which words are compared: endings differ, beginnings mean the same. */
 const STEM_LETTERS = 6;
 const LETTERS_OF_A_WORD = 3;
-const WORDS = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu;
 const SHORT_NAME = /^[\p{Lu}\p{N}]{2}$/u;
 /** What a preference counts without a common word: it holds for whatever is asked. */
 const PREFERENCE_SCORE = 0.5;
@@ -118,7 +118,7 @@ function byRelevance(memories: readonly Memory[], goal: string): readonly Memory
 
 /** By what the words of a text are compared with those of others; with those that it has more than once. */
 export function stemsOf(text: string): string[] {
-  return wordsIn(text, WORDS).flatMap((word) => {
+  return wordsIn(text).flatMap((word) => {
     const lower = word.toLowerCase();
     return COMMON.has(lower) || !saysSomething(word) ? [] : [lower.slice(0, STEM_LETTERS)];
   });
@@ -197,10 +197,7 @@ export function shownTaskFile(file: string, maximumTokens: number): string | nul
   return `${TASK_FILE_HEADING}\n${head}${mark}${shown.join('')}`;
 }
 
-/**
- * Whether the user said what is remembered. What he said stands without quotes in later conversations; all else is data there, whoever
- * had it first.
- */
+// Whether the user said what is remembered. What he said stands without quotes in later conversations; all else is data there.
 
 /** By the rules of Unicode: no stop before a small letter ends one ("e.g. this"). */
 const SENTENCES = new Intl.Segmenter('en', { granularity: 'sentence' });
@@ -244,5 +241,5 @@ export function sentencesSaid(sentences: ReadonlySet<string>, text: string): str
 }
 
 function comparedWords(text: string): string[] {
-  return wordsIn(text.toLowerCase(), /[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu);
+  return inOneSpelling(text).match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*/gu) ?? [];
 }
