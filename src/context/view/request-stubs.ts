@@ -22,56 +22,32 @@ export function stubResults(
   { isWhole, ...options }: RecallOptions & { readonly isWhole: (entry: Entry) => boolean },
 ): ReadonlyMap<string, readonly ContentPart[]> {
   const results = entries.filter((entry) => entry.kind === 'tool_result' && entry.isError !== true && isWhole(entry));
-  const shown = new Map<string, readonly ContentPart[]>();
   const seenThrough = entries.findLast((entry) => entry.kind === 'assistant')?.sequence ?? -Infinity;
-  for (const [copy, original] of copies(results, stubs)) shown.set(copy.id, line(copyText(copy, original, options)));
-  const whole = results.filter((entry) => !shown.has(entry.id) && entry.sequence < seenThrough);
-  const newer = newerReads(entries, results, stubs);
-  for (const entry of whole) {
-    const again = newer.get(entry.id);
-    if (again !== undefined) shown.set(entry.id, line(supersededText(entry, again, options)));
-  }
-  const newestMedia = results.findLast((entry) => hasMedia(entry) && entry.sequence < seenThrough);
-  for (const entry of whole) {
-    if (!stubs.newestImagesOnly || entry === newestMedia || shown.has(entry.id) || !hasMedia(entry)) continue;
-    shown.set(entry.id, applyOperation(entry, stripOperation(entry), options));
-  }
-  return shown;
-}
-
-/** Each result that says byte for byte what an earlier one says, with that one; of the originals none is a stub for another reason. */
-function copies(results: readonly Entry[], { equalCharacters, pageTools }: RequestStubs): (readonly [Entry, Entry])[] {
+  const shown = new Map<string, readonly ContentPart[]>();
   const firsts = new Map<string, Entry>();
-  return results.flatMap((entry) => {
+  for (const entry of results) {
     const text = onlyText(entry);
     // A page that is read again supersedes the earlier read instead: two rules for one result would make two breaks.
-    if (text === null || text.length < equalCharacters || pageTools.includes(entry.toolName ?? '')) return [];
+    if (text === '' || text.length < stubs.equalCharacters || stubs.pageTools.includes(entry.toolName ?? '')) continue;
     const first = firsts.get(text);
-    if (first === undefined) {
-      firsts.set(text, entry);
-      return [];
-    }
-    return [[entry, first] as const];
-  });
-}
-
-function newerReads(
-  entries: readonly Entry[],
-  results: readonly Entry[],
-  { pageTools }: RequestStubs,
-): ReadonlyMap<string, Entry> {
-  const argumentsOf = callArguments(entries, pageTools);
-  const next = new Map<string, Entry>();
-  const newer = new Map<string, Entry>();
-  for (const entry of results.toReversed()) {
-    const called = argumentsOf.get(callKey(entry, entry.callIndex ?? 0));
-    if (called === undefined) continue;
-    const later = next.get(called);
-    // The next read, not the newest: a stub that named that one would change with each further read.
-    if (later !== undefined) newer.set(entry.id, later);
-    next.set(called, entry);
+    if (first === undefined) firsts.set(text, entry);
+    else shown.set(entry.id, line(copyText(entry, first, options)));
   }
-  return newer;
+  const argumentsOf = callArguments(entries, stubs.pageTools);
+  const nextReads = new Map<string, Entry>();
+  let isMediaNewer = false;
+  for (const entry of results.toReversed()) {
+    const called = argumentsOf.get(callKey(entry, entry.callIndex ?? 0)) ?? '';
+    // The next read, not the newest: a stub that named that one would change with each further read.
+    const again = nextReads.get(called);
+    if (called !== '') nextReads.set(called, entry);
+    if (shown.has(entry.id) || entry.sequence >= seenThrough) continue;
+    if (again !== undefined) shown.set(entry.id, line(supersededText(entry, again, options)));
+    else if (stubs.newestImagesOnly && isMediaNewer && hasMedia(entry))
+      shown.set(entry.id, applyOperation(entry, stripOperation(entry), options));
+    isMediaNewer ||= hasMedia(entry);
+  }
+  return shown;
 }
 
 function callArguments(entries: readonly Entry[], pageTools: readonly string[]): ReadonlyMap<string, string> {
@@ -90,9 +66,10 @@ function callKey({ turnId, callNumber }: Entry, index: number): string {
   return `${turnId} ${callNumber ?? 0} ${index}`;
 }
 
-function onlyText({ content }: Entry): string | null {
+/** Empty where a result holds more than a text. */
+function onlyText({ content }: Entry): string {
   const [part, ...others] = content;
-  return part?.type === 'text' && others.length === 0 ? part.text : null;
+  return part?.type === 'text' && others.length === 0 ? part.text : '';
 }
 
 function hasMedia({ content }: Entry): boolean {
@@ -100,7 +77,7 @@ function hasMedia({ content }: Entry): boolean {
 }
 
 function copyText(copy: Entry, original: Entry, options: RecallOptions): string {
-  const characters = formatCount(onlyText(copy)?.length ?? 0);
+  const characters = formatCount(onlyText(copy).length);
   return `[Byte for byte the result of ${nameText(original.toolName ?? 'a tool')} above, entry ${original.id}: ${characters} characters. ${wayBack(copy.id, options)}]`;
 }
 
