@@ -27,7 +27,7 @@ describe('token counts', () => {
     }));
     const body = JSON.stringify({ model: 'sim-1000k', messages });
     let tokenized = 0;
-    const counter = new TokenCounter(undefined, (text) => {
+    const counter = new TokenCounter((text) => {
       tokenized += text.length;
       return countUncached(text);
     });

@@ -77,7 +77,7 @@ describe('usage of the prefix cache', () => {
 
   test('the five minutes pass, and writes of an hour are told apart', () => {
     let now = 0;
-    const cache = new PrefixCache({ now: () => now });
+    const cache = new PrefixCache(() => now);
     const counter = new TokenCounter();
     const use = (ttl: '5m' | '1h') => {
       const body = {

@@ -1,5 +1,6 @@
 import type { Piece, SimulatorRequest } from './request.ts';
 import type { Usage } from './answer.ts';
+import { NewestValues } from './newest-values.ts';
 import { digestOf, type TokenCounter } from './token-counter.ts';
 
 /** A place in the prompt: the digest of everything before it and the tokens up to it. */
@@ -38,13 +39,11 @@ export function measurePrompt(request: SimulatorRequest, counter: TokenCounter):
 /** Remembers which prompt prefixes were seen, and answers what a vendor would bill for. */
 export class PrefixCache {
   /** Time at which the prefix expires, by digest. */
-  readonly #prefixes = new Map<string, number>();
+  readonly #prefixes = new NewestValues(200_000);
   readonly #now: () => number;
-  readonly #limit: number;
 
-  constructor(options: { now?: () => number; limit?: number } = {}) {
-    this.#now = options.now ?? Date.now;
-    this.#limit = options.limit ?? 200_000;
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
   }
 
   /** Usage of one request's input; remembers its prefixes for the next. */
@@ -90,13 +89,6 @@ export class PrefixCache {
   }
 
   #remember(digest: string, lifetime: number): void {
-    const expiry = Math.max(this.#prefixes.get(digest) ?? 0, this.#now() + lifetime);
-    this.#prefixes.delete(digest);
-    this.#prefixes.set(digest, expiry);
-    if (this.#prefixes.size <= this.#limit) return;
-    for (const oldest of this.#prefixes.keys()) {
-      this.#prefixes.delete(oldest);
-      return;
-    }
+    this.#prefixes.set(digest, Math.max(this.#prefixes.get(digest) ?? 0, this.#now() + lifetime));
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { NewestValues } from './newest-values.ts';
 
 /** A source of choices that depends on its seed alone. */
 export interface Random {
@@ -29,27 +30,15 @@ export function createRandom(seed: string): Random {
 
 /**
  * Counts how often each request was seen, so that the n-th answer to the same request always has the same
- * wording and ids for one seed, whatever else is asked in between. Only the newest `limit` requests are remembered.
+ * wording and ids for one seed, whatever else is asked in between.
  */
 export class RequestOccurrences {
-  readonly #counts = new Map<string, number>();
-  readonly #limit: number;
-
-  constructor(limit = 10_000) {
-    this.#limit = limit;
-  }
+  readonly #counts = new NewestValues(10_000);
 
   /** 1 for the first time. */
   next(digest: string): number {
     const count = (this.#counts.get(digest) ?? 0) + 1;
-    this.#counts.delete(digest);
     this.#counts.set(digest, count);
-    if (this.#counts.size > this.#limit) {
-      for (const oldest of this.#counts.keys()) {
-        this.#counts.delete(oldest);
-        break;
-      }
-    }
     return count;
   }
 }

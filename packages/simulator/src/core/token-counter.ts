@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { countTokens, decode, encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { isHighSurrogate } from './answer.ts';
+import { NewestValues } from './newest-values.ts';
 
 /**
  * Longest slice handed to the tokenizer, in characters. Byte-pair encoding takes time that grows with the square of
@@ -50,17 +51,11 @@ export function digestOf(...parts: readonly string[]): string {
 
 /** Counts tokens and remembers the counts by content: a text seen before costs its digest only. */
 export class TokenCounter {
-  readonly #counts = new Map<string, number>();
-  readonly #limit: number;
-
+  readonly #counts = new NewestValues(100_000);
   readonly #countText: (text: string) => number;
 
-  /**
-   * @param limit texts remembered; the oldest are forgotten first
-   * @param countText counts a text that is not remembered
-   */
-  constructor(limit = 100_000, countText = countUncached) {
-    this.#limit = limit;
+  /** @param countText counts a text that is not remembered */
+  constructor(countText = countUncached) {
     this.#countText = countText;
   }
 
@@ -69,12 +64,6 @@ export class TokenCounter {
     if (known !== undefined) return known;
     const tokens = this.#countText(text);
     this.#counts.set(digest, tokens);
-    if (this.#counts.size > this.#limit) {
-      for (const oldest of this.#counts.keys()) {
-        this.#counts.delete(oldest);
-        break;
-      }
-    }
     return tokens;
   }
 }

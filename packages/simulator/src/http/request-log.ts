@@ -27,23 +27,19 @@ export interface LoggedRequest {
   readonly body?: unknown;
 }
 
+const KEPT = 10_000;
+const KEPT_BODIES = 100;
+
 /** Counts all requests and keeps the newest ones whole. */
 export class RequestLog {
   #entries: LoggedRequest[] = [];
   #total = 0;
-  readonly #kept: number;
-  readonly #keptBodies: number;
-
-  constructor(options: { kept?: number; keptBodies?: number } = {}) {
-    this.#kept = options.kept ?? 10_000;
-    this.#keptBodies = options.keptBodies ?? 100;
-  }
 
   add(entry: Omit<LoggedRequest, 'number'>): void {
     this.#total += 1;
     this.#entries.push({ number: this.#total, ...entry });
-    if (this.#entries.length > this.#kept) this.#entries.shift();
-    const index = this.#entries.length - 1 - this.#keptBodies;
+    if (this.#entries.length > KEPT) this.#entries.shift();
+    const index = this.#entries.length - 1 - KEPT_BODIES;
     const old = this.#entries[index];
     if (old === undefined) return;
     const { body: _forgotten, ...rest } = old;
