@@ -175,7 +175,6 @@ async function runSimulator(
     process: simulator,
     logFile,
     readLog,
-    timeoutMilliseconds: 60_000,
     isReady: async () => (await readLog()).includes(`"port":${port}`),
   });
   return { process: simulator, url: `http://${LOCAL_HOST}:${port}` };

@@ -112,7 +112,6 @@ async function startWorker(directory: string, servers: Servers, number: number):
     process: started,
     logFile,
     readLog,
-    timeoutMilliseconds: 60_000,
     isReady: async () => (await readLog()).includes('worker started'),
   });
   return {

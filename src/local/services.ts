@@ -57,7 +57,6 @@ export async function startHttpProcess(options: HttpProcessOptions, signal?: Abo
     process,
     logFile,
     readLog,
-    timeoutMilliseconds: 60_000,
     // Its own words: something else may listen on the port.
     isReady: async () => (await readLog()).includes(`"port":${options.port}`),
     signal,

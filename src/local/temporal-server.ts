@@ -19,8 +19,6 @@ export interface TemporalServerOptions {
   readonly dynamicConfiguration?: Readonly<Record<string, string>>;
   /** Appended to; also tells whether the server that listens is ours. */
   readonly logFile: string;
-  /** Milliseconds. Default: 60,000. */
-  readonly startTimeoutMilliseconds?: number;
 }
 
 export interface LocalTemporal {
@@ -113,7 +111,6 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     process: server,
     logFile,
     readLog,
-    timeoutMilliseconds: options.startTimeoutMilliseconds ?? 60_000,
     // It prints its address once it listens; until then another program's server may answer there.
     isReady: async () => (await readLog()).includes(`:${options.port}`) && (await isServing(address)),
   });

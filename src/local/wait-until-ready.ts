@@ -10,13 +10,14 @@ export interface ReadinessOptions {
   readonly logFile: string;
   /** What the process has written to its log. */
   readonly readLog: () => Promise<string>;
-  readonly timeoutMilliseconds: number;
   readonly isReady: () => Promise<boolean>;
   /** Ends the wait; the process is stopped then. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const POLL_MILLISECONDS = 50;
+/** Of Postgres with its crash recovery. */
+export const START_TIMEOUT_MILLISECONDS = 60_000;
 
 /**
  * Polls until the process is ready; stops it when it is not in time, or when it is no longer wanted.
@@ -24,10 +25,10 @@ const POLL_MILLISECONDS = 50;
  * @throws StackError `service_failed` with its last words when the process ends before, or the time is up.
  */
 export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
-  const { name, process, logFile, timeoutMilliseconds, signal } = options;
+  const { name, process, logFile, signal } = options;
   let status: number | null | undefined;
   void process.exited.then((exit) => (status = exit.status));
-  const end = performance.now() + timeoutMilliseconds;
+  const end = performance.now() + START_TIMEOUT_MILLISECONDS;
   for (;;) {
     const isReady = await options.isReady();
     // Asked for last: whatever answered, a process that has ended is not ready.
@@ -37,7 +38,7 @@ export async function waitUntilReady(options: ReadinessOptions): Promise<void> {
     if (status !== undefined || performance.now() > end) {
       const ending =
         status === undefined
-          ? `was not ready after ${timeoutMilliseconds} ms`
+          ? `was not ready after ${START_TIMEOUT_MILLISECONDS} ms`
           : `${describeExit(status)} while starting`;
       await process.stop();
       const words = lastWords(await options.readLog());

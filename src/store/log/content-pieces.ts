@@ -86,25 +86,20 @@ async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
 }
 
 /**
- * The bytes of a content in order, a piece at a time, from byte `offset` (default 0) on.
+ * The bytes of a content in order, a piece at a time.
  * @throws StoreError `content_incomplete` (unknown, or its writer died)
  */
-export async function* readPieces(
-  sql: Queries,
-  contentId: string,
-  offset = 0,
-): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* readPieces(sql: Queries, contentId: string): AsyncGenerator<Uint8Array, void, undefined> {
   const [content] = await sql<{ bytes: string | null }[]>`select bytes from contents where id = ${contentId}`;
   if (content === undefined || content.bytes === null) {
     throw new StoreError('content_incomplete', `content ${contentId} was never written to its end`);
   }
   // Pages and not a cursor, which would keep its connection busy for as long as the reader takes its time.
-  const first = Math.floor(offset / PIECE_BYTES);
-  for (let next = first; ; next += PIECES_PER_PAGE) {
-    const page = await sql<{ number: number; data: Buffer }[]>`
-      select number, data from content_pieces
+  for (let next = 0; ; next += PIECES_PER_PAGE) {
+    const page = await sql<{ data: Buffer }[]>`
+      select data from content_pieces
       where content_id = ${contentId} and number >= ${next} and number < ${next + PIECES_PER_PAGE} order by number`;
-    for (const { number, data } of page) yield number === first ? data.subarray(offset - first * PIECE_BYTES) : data;
+    for (const { data } of page) yield data;
     if (page.length < PIECES_PER_PAGE) return;
   }
 }
