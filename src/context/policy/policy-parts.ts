@@ -201,7 +201,7 @@ export const summary = object({
     .meta({ description: 'Smallest room for a summary, however small the window.', unit: 'tokens' }),
   of: z.enum(['dropped', 'shortened']).default('dropped').meta({
     description:
-      'What a summary covers: `dropped` messages, which leave the view, or `shortened` ones, which stay and are clipped, as in `wolffish`.',
+      'What a summary covers: `dropped` messages, which leave the view, or all of a view whose large texts are `shortened`, as in `wolffish`.',
   }),
   placement: z.enum(['first', 'after_first_message', 'after_user_messages', 'end']).default('first').meta({
     description:

@@ -157,7 +157,7 @@ const clipReducer = reducer({
   apply: (state, draft, given, goal) => {
     const { expectedRetention } = given;
     let expected = draft.tokens;
-    for (const position of candidatesOfKinds(state, draft, given)) {
+    for (const position of given.of.flatMap((kind) => clipCandidates(state, draft, given, kind))) {
       if ((expectedRetention === null ? draft.tokens : expected) <= goal) return;
       const size = characterCount(state.table.at(position).measurements);
       const head = Math.floor(Math.min(size * given.headFraction, given.headLimit));
@@ -171,10 +171,6 @@ const clipReducer = reducer({
     }
   },
 });
-
-function* candidatesOfKinds(state: PlanningState, draft: Draft, given: ClipOptions): Generator<number> {
-  for (const kind of given.of) yield* clipCandidates(state, draft, given, kind);
-}
 
 function clipCandidates(
   state: PlanningState,
