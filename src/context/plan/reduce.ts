@@ -26,37 +26,35 @@ export function reduce(state: PlanningState, draft: Draft, goal: number): void {
   applyReducers(state, draft, goal);
 }
 
-/** The same without the notes. */
-export function applyReducers(state: PlanningState, draft: Draft, goal: number): void {
-  for (const use of state.input.policy.reduce) {
+/**
+ * The same without the notes. A reducer that fails, or that this worker does not have, is passed over; the others and the weaker forms
+ * still shrink the view.
+ */
+export function applyReducers(
+  state: PlanningState,
+  draft: Draft,
+  goal: number,
+  uses: readonly ReducerUse[] = state.input.policy.reduce,
+): void {
+  const { reducers = BUILT_IN_REGISTRY, onReducerFailed } = state.input;
+  for (const { use, options } of uses) {
     if (draft.tokens <= goal) return;
-    applyOne(state, draft, { use, goal });
+    const reducer = reducers.get(use);
+    try {
+      if (reducer === undefined) throw new UnknownReducer(`there is no reducer ${use}`);
+      reducer.apply(state, draft, options, goal);
+    } catch (error) {
+      if (onReducerFailed === undefined) throw error;
+      onReducerFailed(use, error);
+    }
   }
 }
 
 /** Those of the reducers that shorten whatever is kept when others are dropped. */
 export function applyAlways(state: PlanningState, draft: Draft): void {
   const { policy, reducers = BUILT_IN_REGISTRY } = state.input;
-  for (const use of policy.reduce) {
-    if (reducers.get(use.use)?.always === true) applyOne(state, draft, { use, goal: draft.tokens });
-  }
-}
-
-/** A reducer that fails, or that this worker does not have, is passed over; the others and the weaker forms still shrink the view. */
-function applyOne(
-  state: PlanningState,
-  draft: Draft,
-  { use, goal }: { readonly use: ReducerUse; readonly goal: number },
-): void {
-  const { reducers = BUILT_IN_REGISTRY, onReducerFailed } = state.input;
-  const reducer = reducers.get(use.use);
-  try {
-    if (reducer === undefined) throw new UnknownReducer(`there is no reducer ${use.use}`);
-    reducer.apply(state, draft, use.options, goal);
-  } catch (error) {
-    if (onReducerFailed === undefined) throw error;
-    onReducerFailed(use.use, error);
-  }
+  const always = policy.reduce.filter(({ use }) => reducers.get(use)?.always === true);
+  applyReducers(state, draft, 0, always);
 }
 
 /** A policy names a reducer that was not passed to `createWorker`. */
