@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sharedSummaryView } from '../../src/context/summary/summary-request.ts';
 import type { SharedRequestInput } from '../../src/context/summary/summary-request.ts';
+import type { Entry } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION } from '../../src/context/log/estimate.ts';
 import { fixedMeasurements } from '../../src/context/view/system-text.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
@@ -11,14 +12,12 @@ import { LogBuilder } from './builders.ts';
 
 const log = new LogBuilder();
 log.user('Read the logs.');
-log.step(['the whole of a long log']);
+log.step(['the whole of a long log '.repeat(100)]);
 log.answer('Pump four is the one that leaks.');
 const ENTRIES = log.entries;
 const AGENT = { instructions: 'You are a plumber.', rules: [], tools: [] };
 const SHOWN = { agent: AGENT, entries: ENTRIES, summary: null, operations: [] };
-const SHORTENED = ENTRIES.slice(2, 3).map(
-  ({ id, measurements }) => ({ kind: 'clear', entryId: id, measurements }) as const,
-);
+const cleared = ({ id, measurements }: Entry) => ({ kind: 'clear', entryId: id, measurements }) as const;
 const PART = { number: 1, wave: 1, kind: 'history', inputTokens: 10, maximumOutput: 1_000 } as const;
 
 function input(overrides: Partial<SharedRequestInput> = {}): SharedRequestInput {
@@ -60,8 +59,14 @@ describe('R27 a summary behind the last request', () => {
     expect(text).not.toContain('You are a plumber.');
   });
 
+  test('summarizes a result that it shows shortened as the agent saw it', () => {
+    const request = sharedSummaryView(input({ shown: { ...SHOWN, operations: ENTRIES.slice(2, 3).map(cleared) } }));
+    expect(orderOf(request)).toContain('## Open Items');
+    expect(JSON.stringify(request?.view)).not.toContain('the whole of a long log');
+  });
+
   test.each([
-    ['it shows shortened what is summarized', { shown: { ...SHOWN, operations: SHORTENED } }],
+    ['it shows words of the user shortened', { shown: { ...SHOWN, operations: ENTRIES.slice(0, 1).map(cleared) } }],
     ['the answer and its thinking do not fit beside it', { thinkingRoom: 31_000 }],
     ['the document of the preset has a transcript', { policy: PI_POLICY }],
     ['the provider refused the last request', { reason: 'overflow' }],

@@ -9,7 +9,12 @@ import { readsPreviousSummary, summaryRequestLimit, summaryView } from '../../sr
 import { AGENT, Conversation, prose } from './builders.ts';
 import { measuredFromText } from './view-checks.ts';
 
-const NO_REDUCERS = { ...DEFAULT_POLICY, reduce: [] };
+const CAPPED = { ...DEFAULT_POLICY, reduce: [] };
+/** Results are read whole, so that there is much to read. */
+const NO_REDUCERS = {
+  ...CAPPED,
+  summary: { ...CAPPED.summary, transcript: { ...CAPPED.summary.transcript, toolResult: null } },
+};
 const LARGE: ModelLimits = { window: 200_000, maximumOutput: 16_000 };
 
 function planFor(conversation: Conversation, summarizer: ModelLimits = LARGE): CompactionPlan {
@@ -36,9 +41,19 @@ describe('parts of a summary', () => {
     expect(plan.parts[0]).toMatchObject({ number: 1, wave: 1, kind: 'history', fromSequence: 1 });
   });
 
+  test('a result that the transcript shows shortened counts no more than what is read of it', () => {
+    const conversation = new Conversation({ policy: CAPPED, limits: { window: 32_000, maximumOutput: 8_000 } });
+    conversation.log.user('Read the log.');
+    conversation.log.step([prose(200_000, 1)]);
+    for (let step = 0; step < 9; step += 1) conversation.log.step([prose(8_000, step)]);
+    const { parts } = planFor(conversation, { window: 32_000, maximumOutput: 8_000 });
+    expect(parts).toHaveLength(1);
+    expect(parts[0]?.inputTokens).toBeLessThan(20_000);
+  });
+
   test('P15 history and the beginning of a split turn run in parallel where the policy keeps them apart', () => {
     const { turnPrefix } = PI_POLICY.summary;
-    const policy = { ...NO_REDUCERS, summary: { ...DEFAULT_POLICY.summary, turnPrefix } };
+    const policy = { ...NO_REDUCERS, summary: { ...NO_REDUCERS.summary, turnPrefix } };
     const { parts } = planFor(twoTurns(policy));
     expect(parts.map(({ kind, wave }) => ({ kind, wave }))).toEqual([
       { kind: 'history', wave: 1 },

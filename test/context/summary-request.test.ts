@@ -141,7 +141,7 @@ describe('transcriptText', () => {
       entries,
       maximumTokens,
       calibration: NO_CALIBRATION,
-      limits: { ...DEFAULT_POLICY.summary.transcript, ...limits },
+      limits: { ...DEFAULT_POLICY.summary.transcript, toolResult: null, ...limits },
     });
 
   test('shows messages, calls and results in order, failures as such, and nothing else', () => {

@@ -8,7 +8,7 @@ import type { PlanningState } from './planning-state.ts';
 import type { EntryKind } from '../log/entry.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { isEncodedData } from '../log/readable-text.ts';
-import { characterCount } from '../log/measurements.ts';
+import { characterCount, measurementsAt } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 
 /** The quoted instructions of the agent, a focus, what the user asked before, and the fixed sentences of a request, tokens. */
@@ -248,8 +248,16 @@ export function entriesRead(state: PlanningState, positions: readonly number[]):
   return { table: state.table, positions, tokens: positions.map((position) => originalTokens(state, position)) };
 }
 
-/** Media are one line each, and of encoded data a transcript shows only where it was. */
+/** As the transcript shows it: no longer than the policy lets its kind be, media as one line each, and of encoded data only where it was. */
 function originalTokens(state: PlanningState, position: number): number {
+  const whole = wholeTokens(state, position);
+  const { toolResult } = state.input.policy.summary.transcript;
+  if (toolResult === null || state.table.kindAt(position) !== 'tool_result') return whole;
+  const characters = characterCount(measurementsAt(state.table.columns.measurements, position));
+  return whole * Math.min(1, toolResult / Math.max(1, characters));
+}
+
+function wholeTokens(state: PlanningState, position: number): number {
   const { dense, images, documentPages } = state.table.columns.measurements;
   const isPlain = dense[position] === 0 && images[position] === 0 && documentPages[position] === 0;
   if (isPlain) return (state.storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;

@@ -192,7 +192,7 @@ export const summary = object({
   }),
   transcript: transcript.prefault({}).meta({ description: 'How much of each original the summarizing model reads.' }),
   sharesPrefix: promptOf(
-    "Asks for the summary behind the last request, so that the provider reads it from its cache. It needs the agent's own model, a fresh cache, enough room, and that nothing summarized is shown shortened. Otherwise, and with `null`, a transcript is sent.",
+    "Asks for the summary behind the last request, so that the provider reads it from its cache. It needs the agent's own model, a fresh cache and enough room. Otherwise, and with `null`, a transcript is sent.",
   )
     .nullable()
     .default(null),
