@@ -112,17 +112,20 @@ async function planInMemory(few: PlanningLog, many: PlanningLog, rounds: number)
   const figure = { benchmark: 'planning', unit: 'ms' } as const;
   const ratio = { benchmark: 'planning', unit: '×' } as const;
   const [theirs, pi, ours] = [times('theirs'), times('pi'), times('default')];
+  const [theirsFew, piFew, oursFew] = [times('theirs few'), times('pi few'), times('default few')];
   return [
-    { ...figure, name: 'pi-agent-core, 5,000 entries', ...summarize(times('theirs few')) },
-    { ...figure, name: 'preset pi, 5,000 entries', ...summarize(times('pi few')) },
-    { ...figure, name: 'default, 5,000 entries', ...summarize(times('default few')) },
+    { ...figure, name: 'pi-agent-core, 5,000 entries', ...summarize(theirsFew) },
+    { ...figure, name: 'preset pi, 5,000 entries', ...summarize(piFew) },
+    { ...figure, name: 'default, 5,000 entries', ...summarize(oursFew) },
     { ...figure, name: 'pi-agent-core, 50,000 entries', ...summarize(theirs) },
     { ...figure, name: 'preset pi, 50,000 entries', ...summarize(pi) },
     { ...figure, name: 'default, 50,000 entries', ...summarize(ours) },
+    { ...ratio, name: 'preset pi / pi-agent-core, 5,000', target: { atMost: 1 }, ...ratios(piFew, theirsFew) },
+    { ...ratio, name: 'default / pi-agent-core, 5,000', target: { atMost: 1 }, ...ratios(oursFew, theirsFew) },
     { ...ratio, name: 'preset pi / pi-agent-core, 50,000', target: { atMost: 1 }, ...ratios(pi, theirs) },
     { ...ratio, name: 'default / pi-agent-core, 50,000', target: { atMost: 1 }, ...ratios(ours, theirs) },
-    { ...ratio, name: 'preset pi, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(pi, times('pi few')) },
-    { ...ratio, name: 'default, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(ours, times('default few')) },
+    { ...ratio, name: 'preset pi, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(pi, piFew) },
+    { ...ratio, name: 'default, 50,000 / 5,000', target: { atMost: 12 }, ...ratios(ours, oursFew) },
   ];
 }
 

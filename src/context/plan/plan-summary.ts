@@ -8,12 +8,10 @@ import { shareOf, summaryParts, entriesRead } from './summary-parts.ts';
 import {
   SMALLEST_SUMMARY,
   carriedNotes,
-  earlierTextTokens,
   frameTokens,
   idToOpen,
   layOut,
   noteTokens,
-  overheadTokens,
   scarceRooms,
 } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
@@ -36,17 +34,20 @@ export function planSummary(
   const wide = layOut(state, wanted, capped);
   if (wide === null) return null;
   const isManual = input.reason === 'manual';
-  const spent = state.fixedTokens + overheadTokens(state, form) + wide.quotedTokens;
+  const frame = frameTokens(state, form);
+  const overhead = frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
+  const spent = state.fixedTokens + overhead + wide.quotedTokens;
   const room = Math.max(0, goal - spent);
   const texts = summaryRoom(state, wanted, wide);
-  const earlier = rewritesHistory(state, wide) ? earlierTextTokens(state, form, wide) : 0;
+  // What the summary in force says takes, without what the program puts around it.
+  const earlier = rewritesHistory(state, wide) ? Math.max(0, state.summaryTokens - frame - wide.quotedTokens) : 0;
   // A tail that cannot be cut further is clipped afterwards; it must not eat up the other rooms.
   const isEnough = texts + Math.min(wide.tailTokens, wanted.tail) + wide.olderTokens <= room;
   // What the user asked for in a small view aims low, but may leave what others may.
   const most = isManual ? Math.max(room, input.budget.target - spent) : room;
   const rooms = isEnough ? wanted : scarceRooms(wanted, { texts, older: wide.olderTokens, room, most, earlier });
   const layout = isEnough ? wide : (layOut(state, rooms, capped) ?? wide);
-  const plan = completePlan(state, { form, goal, limit, layout, capped, rooms });
+  const plan = completePlan(state, { form, goal, limit, layout, capped, rooms, frame });
   // Nothing is urgent in a pass that the user asks for: rather none than one which leaves out what the summary before says.
   const saysLess = isManual && input.form === undefined && plan !== null && plan.summaryLimit < earlier;
   return saysLess ? null : plan;
@@ -96,7 +97,7 @@ function cappedDraft(state: PlanningState): Draft {
 
 function completePlan(
   state: PlanningState,
-  of: { form: SummaryForm; goal: number; limit: number; layout: Layout; capped: Draft; rooms: Rooms },
+  of: { form: SummaryForm; goal: number; limit: number; layout: Layout; capped: Draft; rooms: Rooms; frame: number },
 ): DraftedPlan | null {
   const { layout, rooms } = of;
   const { input, table } = state;
@@ -144,8 +145,9 @@ function completePlan(
 
 /** What the summary reads leaves the view, but for what stays word for word beside it. */
 function countRemoved(table: OutlineTable, { dropped, older }: Layout): number {
-  const stays = new Set(older);
-  return dropped.filter((position) => table.kindAt(position) !== 'branch_summary' && !stays.has(position)).length;
+  const [first = Infinity] = dropped;
+  const others = dropped.filter((position) => table.kindAt(position) === 'branch_summary');
+  return dropped.length - others.length - older.filter((position) => position >= first).length;
 }
 
 /** Whether what leaves the view is larger than the summary that comes; otherwise clipping does as well without a model. */
@@ -156,7 +158,7 @@ function winsByDropping(state: PlanningState, layout: Layout, summaryLimit: numb
 
 function draftAfterCut(
   state: PlanningState,
-  { form, layout, capped, summaryLimit }: { form: SummaryForm; layout: Layout; capped: Draft; summaryLimit: number },
+  { frame, layout, capped, summaryLimit }: { frame: number; layout: Layout; capped: Draft; summaryLimit: number },
 ): Draft {
   const notes = noteTokens(state, carriedNotes(state, layout.from));
   const operations = new Map<number, Operation>();
@@ -164,7 +166,7 @@ function draftAfterCut(
     const operation = capped.operations.get(position);
     if (operation !== undefined) operations.set(position, operation);
   }
-  const summary = frameTokens(state, form) + summaryLimit + layout.quotedTokens;
+  const summary = frame + summaryLimit + layout.quotedTokens;
   const tokens =
     state.fixedTokens + summary + notes + layout.olderTokens + layout.tailTokens + state.continuationTokens;
   return { operations, tokens };

@@ -50,9 +50,14 @@ export function planningState(input: PlanInput): PlanningState {
     return operation === undefined ? (storedTokens[position] ?? 0) : tokensOf(operation.measurements);
   };
   const notes = [...carriedNotes, ...keptNotes];
-  const visible = visiblePositions(arrangement);
   const fixedTokens = tokensOf(input.fixed) + (rules === null ? 0 : shown(rules));
   const summaryTokens = summary === null ? 0 : tokensOf(summary.measurements);
+  let tokens = fixedTokens + summaryTokens;
+  let entriesInView = -notes.length;
+  for (const positions of visiblePositions(arrangement)) {
+    for (const position of positions) tokens += shown(position);
+    entriesInView += positions.length;
+  }
   const insideTurn = isInsideTurn(input, table);
   const continuation = wantsContinuation(input, table, insideTurn);
   return {
@@ -64,8 +69,8 @@ export function planningState(input: PlanInput): PlanningState {
     notes,
     fixedTokens,
     summaryTokens,
-    tokens: visible.reduce((sum, position) => sum + shown(position), fixedTokens + summaryTokens),
-    entriesInView: visible.length - notes.length,
+    tokens,
+    entriesInView,
     continuation,
     continuationTokens: continuation ? continuationTokens(input) : 0,
     insideTurn,

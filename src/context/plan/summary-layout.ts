@@ -123,11 +123,16 @@ function afterNewest({ table }: PlanningState): number {
 function droppedMessages(state: PlanningState, end: number): readonly number[] {
   const dropped: number[] = [];
   const covered = state.input.summary?.coveredThroughSequence ?? 0;
+  // All its room at once, as in `arrangePositions`.
+  dropped.length = end;
+  let count = 0;
   for (let position = 0; position < end; position += 1) {
     const kind = state.table.kindAt(position);
     if (kind === 'note' || kind === 'compaction' || state.table.sequenceAt(position) <= covered) continue;
-    dropped.push(position);
+    dropped[count] = position;
+    count += 1;
   }
+  dropped.length = count;
   return dropped;
 }
 
@@ -171,23 +176,11 @@ export function scarceRooms(rooms: Rooms, { texts, older, room, most, earlier }:
   };
 }
 
-/** Frame of the summary message with what the program lists in it, continuation note and the notes that stand after the summary. */
-export function overheadTokens(state: PlanningState, form: SummaryForm): number {
-  const frame = frameTokens(state, form);
-  return frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
-}
-
 /** The words around a summary, and the list of results below it. */
 export function frameTokens(state: PlanningState, form: SummaryForm): number {
   const { policy } = state.input;
   const framing = summaryFraming(policy, form, idToOpen(state, state.table.length - 1));
   return tokensOf(state, measureSummary('', policy.summary.question, framing)) + ledgerTokens(state);
-}
-
-/** What the summary in force says takes, without what the program puts around it. */
-export function earlierTextTokens(state: PlanningState, form: SummaryForm, { quotedTokens }: Layout): number {
-  if (state.summaryTokens === 0) return 0;
-  return Math.max(0, state.summaryTokens - frameTokens(state, form) - quotedTokens);
 }
 
 /** The entry that the words around a summary name, when the agent can open it and the summary has such words. */

@@ -1,7 +1,7 @@
 import { calibratedTokens, rawTokens } from '../log/estimate.ts';
 import { measureText } from '../log/measure.ts';
 import type { PartPiece, PlanInput, PlanPart, SummaryForm } from './plan.ts';
-import type { TranscriptLimits } from '../policy/policy.ts';
+import type { CompactionPolicy, TranscriptLimits } from '../policy/policy.ts';
 import { PREVIOUS_SHARE, summaryRequestLimit } from '../summary/summary-request.ts';
 import { headingList } from '../summary/sections.ts';
 import type { PlanningState } from './planning-state.ts';
@@ -125,9 +125,8 @@ function partsWithMerge(read: EntriesRead, stretches: readonly Stretch[], frame:
 
 function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] {
   const to = read.positions.length;
-  const border =
-    turnStart === null ? -1 : read.positions.findIndex((position) => read.table.sequenceAt(position) >= turnStart);
-  if (border === -1) return [{ kind: 'history', from: 0, to }];
+  if (turnStart === null) return [{ kind: 'history', from: 0, to }];
+  const border = read.positions.findLastIndex((position) => read.table.sequenceAt(position) < turnStart) + 1;
   const stretches: readonly Stretch[] = [
     { kind: 'history', from: 0, to: border },
     { kind: 'turn_prefix', from: border, to },
@@ -147,11 +146,15 @@ function packStretch(
   const packed: Stretch[] = [];
   let open = stretch.from;
   let tokens = 0;
-  const add = (from: number, to: number): void => {
+  // Before this place entries are packed one by one.
+  let apart = stretch.from;
+  for (let from = stretch.from, to = from; from < stretch.to; from = to) {
+    to = from < apart ? from + 1 : groupEnd(read, from, stretch.to);
     const added = sumTokens(read, { from, to });
     if (added > size && to - from > 1) {
-      for (let index = from; index < to; index += 1) add(index, index + 1);
-      return;
+      apart = to;
+      to = from;
+      continue;
     }
     if (from > open && tokens + added > size) {
       packed.push({ kind: stretch.kind, from: open, to: from });
@@ -164,14 +167,7 @@ function packStretch(
         packed.push({ kind: stretch.kind, from, to, piece: { number, of } });
       }
       open = to;
-      return;
-    }
-    tokens += added;
-  };
-  for (let from = stretch.from; from < stretch.to;) {
-    const to = groupEnd(read, from, stretch.to);
-    add(from, to);
-    from = to;
+    } else tokens += added;
   }
   if (open < stretch.to) packed.push({ kind: stretch.kind, from: open, to: stretch.to });
   return packed;
@@ -215,14 +211,22 @@ function sumTokens({ tokens }: EntriesRead, { from, to, piece }: Omit<Stretch, '
   return sum / (piece?.of ?? 1);
 }
 
+/** Kept, because to count the texts of a policy takes as long as to plan 1,000 entries. */
+const requestTexts = new WeakMap<CompactionPolicy, Measurements>();
+
 /** Prompt, sections and quoted instructions, counted with the longest of the prompts. */
 function requestOverhead({ policy, calibration }: PlanInput): number {
-  const { prompts, sections, turnPrefix, question } = policy.summary;
+  const texts = requestTexts.get(policy) ?? measureRequest(policy);
+  requestTexts.set(policy, texts);
+  return rawTokens(texts) * calibration.factor + QUOTED_TOKENS;
+}
+
+function measureRequest({ summary }: CompactionPolicy): Measurements {
+  const { prompts, sections, turnPrefix, question } = summary;
   const { system, history, update, merge } = prompts;
   const asked = longestOf([history, update ?? history, turnPrefix?.prompt ?? history, merge].map(({ text }) => text));
   const headings = longestOf([sections, turnPrefix?.sections ?? []].map((each) => headingList(each)));
-  const text = [system.text, question ?? '', asked, headings].join('\n\n');
-  return rawTokens(measureText(text)) * calibration.factor + QUOTED_TOKENS;
+  return measureText([system.text, question ?? '', asked, headings].join('\n\n'));
 }
 
 function longestOf(texts: readonly string[]): string {
@@ -241,11 +245,15 @@ export interface EntriesRead {
   readonly table: OutlineTable;
   readonly positions: readonly number[];
   /** One for each of them. */
-  readonly tokens: readonly number[];
+  readonly tokens: Float64Array;
 }
 
 export function entriesRead(state: PlanningState, positions: readonly number[]): EntriesRead {
-  return { table: state.table, positions, tokens: positions.map((position) => originalTokens(state, position)) };
+  const tokens = new Float64Array(positions.length);
+  for (let place = 0; place < positions.length; place += 1) {
+    tokens[place] = originalTokens(state, positions[place] ?? 0);
+  }
+  return { table: state.table, positions, tokens };
 }
 
 /** As the transcript shows it: no longer than the policy lets its kind be, media as one line each, and of encoded data only where it was. */

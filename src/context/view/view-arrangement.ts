@@ -38,6 +38,9 @@ export function arrangePositions(
   const carried = new Map<NoteSlot, number>();
   const olderUserMessages: number[] = [];
   const kept: number[] = [];
+  // All its room at once: a list that grows to 50,000 is copied a dozen times.
+  kept.length = table.length;
+  let count = 0;
   const keptNotes: number[] = [];
   let rules: number | null = null;
   for (let position = 0; position < table.length; position += 1) {
@@ -49,13 +52,15 @@ export function arrangePositions(
       const { slot } = table.at(position);
       if (of.operations.get(position)?.kind === 'clear') continue;
       if (slot === 'rules') rules = position;
-      else if (isKept) {
-        kept.push(position);
-        keptNotes.push(position);
-      } else if (slot !== undefined) carried.set(slot, position);
-    } else if (isKept) kept.push(position);
-    else if (keptSequences.has(sequence)) olderUserMessages.push(position);
+      else if (isKept) keptNotes.push(position);
+      else if (slot !== undefined) carried.set(slot, position);
+    } else if (!isKept && keptSequences.has(sequence)) olderUserMessages.push(position);
+    if (isKept && rules !== position) {
+      kept[count] = position;
+      count += 1;
+    }
   }
+  kept.length = count;
   const [oldest] = olderUserMessages;
   const isFirst = of.summary?.shown?.placement === 'after_first_message' && oldest !== undefined;
   const hasFirst = isFirst && table.kindAt(oldest) === 'user';
@@ -69,14 +74,14 @@ export function arrangePositions(
   };
 }
 
-/** All but the rules. */
+/** All but the rules. In lists, because to copy 50,000 into one takes as long as to add them up. */
 export function visiblePositions({
   firstUserMessage,
   carriedNotes,
   olderUserMessages,
   kept,
-}: Arranged<number>): readonly number[] {
-  return [...carriedNotes, ...(firstUserMessage === null ? [] : [firstUserMessage]), ...olderUserMessages, ...kept];
+}: Arranged<number>): readonly (readonly number[])[] {
+  return [carriedNotes, firstUserMessage === null ? [] : [firstUserMessage], olderUserMessages, kept];
 }
 
 export type OperationsInForce = ReadonlyMap<number, Operation>;
@@ -178,7 +183,7 @@ function measureByKind(view: MeasuredView): Kinds {
   const ofEntries = new Map<EntryKind, Measurements>();
   const of = (kind: EntryKind): Measurements => ofEntries.get(kind) ?? NO_MEASUREMENTS;
   const { rules } = arrangement;
-  for (const position of [...(rules === null ? [] : [rules]), ...visiblePositions(arrangement)]) {
+  for (const position of [rules ?? [], ...visiblePositions(arrangement)].flat()) {
     const { kind, measurements } = table.at(position);
     ofEntries.set(kind, addMeasurements(of(kind), operations.get(position)?.measurements ?? measurements));
   }
