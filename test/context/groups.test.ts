@@ -20,7 +20,7 @@ describe('groupEntries', () => {
     log.user('go');
     log.step(['a', 'b', 'c'], { order: [2, 0, 1] });
     log.answer('done');
-    expect(shapes(log)).toEqual(['user(user)', 'exchange(assistant,0,1,2)', 'exchange(assistant)']);
+    expect(shapes(log)).toEqual(['user(user)', 'assistant(assistant,0,1,2)', 'assistant(assistant)']);
   });
 
   test('P9 a compaction marker is never a cut point, notes and branch summaries are', () => {
@@ -31,7 +31,7 @@ describe('groupEntries', () => {
     log.add({ kind: 'branch_summary', content: [] });
     expect(shapes(log)).toEqual([
       'user(user)',
-      'marker(compaction) no cut',
+      'compaction(compaction) no cut',
       'note(note)',
       'branch_summary(branch_summary)',
     ]);
@@ -50,7 +50,12 @@ describe('groupEntries', () => {
       content: [],
     });
     log.answer('done');
-    expect(shapes(log)).toEqual(['user(user)', 'exchange(assistant,0,1)', 'user(user) no cut', 'exchange(assistant)']);
+    expect(shapes(log)).toEqual([
+      'user(user)',
+      'assistant(assistant,0,1)',
+      'user(user) no cut',
+      'assistant(assistant)',
+    ]);
   });
 
   test('a result whose call is not there stands alone and is never a cut point, whatever the numbers of other turns', () => {
@@ -64,12 +69,12 @@ describe('groupEntries', () => {
     log.user('two');
     result(1);
     expect(shapes(log)).toEqual([
-      'orphan_result(0) no cut',
+      'tool_result(0) no cut',
       'user(user)',
-      'exchange(assistant,0)',
-      'orphan_result(0) no cut',
+      'assistant(assistant,0)',
+      'tool_result(0) no cut',
       'user(user)',
-      'orphan_result(0) no cut',
+      'tool_result(0) no cut',
     ]);
   });
 
@@ -87,7 +92,7 @@ describe('groupEntries', () => {
         const groups = groupEntries(log.entries.map(outline));
         const ids = groups.flatMap((group) => group.entries.map((entry) => entry.id));
         expect(ids.toSorted()).toEqual(log.entries.map((entry) => entry.id).toSorted());
-        for (const group of groups.filter(({ kind }) => kind === 'exchange')) {
+        for (const group of groups.filter(({ kind }) => kind === 'assistant')) {
           const [assistant, ...results] = group.entries;
           expect(results.map((result) => result.callIndex)).toEqual(results.map((_, index) => index));
           expect(results).toHaveLength(assistant?.toolCallCount ?? 0);
@@ -100,7 +105,7 @@ describe('groupEntries', () => {
           const [first = 0, ...others] = entries.map(({ sequence }) => sequence - 1);
           const within = positions.slice(first + 1, Math.max(first, ...others) + 1);
           expect(within.filter((place) => mayBegin(table, positions, place))).toEqual([]);
-          if (kind === 'exchange') expect(mayBegin(table, positions, first)).toBe(true);
+          if (kind === 'assistant') expect(mayBegin(table, positions, first)).toBe(true);
         }
       }),
     );

@@ -7,22 +7,11 @@ import type { OutlineTable } from './outline-table.ts';
  * nothing ever cuts through a group.
  */
 export interface Group<T extends EntryOutline = EntryOutline> {
-  readonly kind: GroupKind;
+  /** Of the first entry. A tool result is in the group of its answer; one that begins a group has lost it. */
+  readonly kind: EntryKind;
   /** The assistant entry first, then its results by call index, whatever order they arrived in. */
   readonly entries: readonly T[];
-  readonly firstSequence: number;
 }
-
-export type GroupKind = 'user' | 'exchange' | 'note' | 'branch_summary' | 'marker' | 'orphan_result';
-
-const KINDS: Readonly<Record<EntryOutline['kind'], GroupKind>> = {
-  user: 'user',
-  assistant: 'exchange',
-  tool_result: 'orphan_result',
-  note: 'note',
-  branch_summary: 'branch_summary',
-  compaction: 'marker',
-};
 
 /** Groups in order of their first entries. Linear. */
 export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Group<T>[] {
@@ -34,7 +23,7 @@ export function groupEntries<T extends EntryOutline>(entries: readonly T[]): Gro
       exchange?.entries.push(entry);
       continue;
     }
-    const group = { kind: KINDS[entry.kind], entries: [entry], firstSequence: entry.sequence };
+    const group = { kind: entry.kind, entries: [entry] };
     if (entry.kind === 'assistant') exchange = group;
     groups.push(group);
   }

@@ -139,7 +139,7 @@ function olderActiveEntries(
   const shown = [...arrangement.olderUserMessages, ...arrangement.kept].filter((position) => position < of.before);
   const positions = new Map(shown.map((position) => [table.at(position), position]));
   for (const group of groupEntries([...positions.keys()]).toReversed()) {
-    if (group.kind !== 'exchange' && group.kind !== 'user') continue;
+    if (group.kind !== 'assistant' && group.kind !== 'user') continue;
     if (!group.entries.some(({ id }) => activeEntryIds.has(id))) continue;
     const ofGroup = group.entries.flatMap((entry) => positions.get(entry) ?? []);
     const tokens = ofGroup.reduce((sum, position) => sum + of.tokensAt(position), 0);

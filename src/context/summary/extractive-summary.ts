@@ -82,7 +82,7 @@ function extractLines(entries: readonly Entry[]): ExtractedLines {
     requests: users
       .filter((text) => text.trim() !== '')
       .map((text) => `- User: "${oneLine(text, REQUEST_CHARACTERS)}"`),
-    progress: groupEntries(entries).flatMap((group) => (group.kind === 'exchange' ? ledgerLines(group.entries) : [])),
+    progress: groupEntries(entries).flatMap((group) => (group.kind === 'assistant' ? ledgerLines(group.entries) : [])),
     findings: [...new Set(values)].map((value) => `- ${value}`),
     decisions: [],
     files: filesOf(entries).map((path) => `- ${path}`),

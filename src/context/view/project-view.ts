@@ -114,11 +114,11 @@ function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[]
       return noteMessage(first, rendering);
     case 'branch_summary':
       return message(shownContent(first, rendering), 'summary');
-    case 'exchange':
+    case 'assistant':
       return exchangeMessages(first, group.entries.slice(1), rendering);
-    case 'orphan_result':
+    case 'tool_result':
       return message(earlierResult(first.toolName ?? 'a tool', shownContent(first, rendering)), 'note');
-    case 'marker':
+    case 'compaction':
       return [];
   }
 }

@@ -158,7 +158,7 @@ function cachedThrough(summary: SummaryInForce | null): number {
 function summaryPosition(groups: readonly Group[], summary: SummaryInForce | null): number | null {
   if (summary?.shown?.placement !== 'end') return null;
   const { afterSequence } = summary.shown;
-  return groups.findLastIndex((group) => group.firstSequence <= afterSequence) + 1;
+  return groups.findLastIndex(({ entries: [first] }) => first !== undefined && first.sequence <= afterSequence) + 1;
 }
 
 export interface MeasuredView {

@@ -138,7 +138,7 @@ function saidPositions({ session, appended }: ReplayedConversation, kind: 'tool_
 export async function countOrphans(conversation: ReplayedConversation): Promise<number> {
   const input = await conversation.projectionInput();
   const arrangement = arrangeView(input);
-  const strays = groupEntries(arrangement.kept).filter((group) => group.kind === 'orphan_result').length;
+  const strays = groupEntries(arrangement.kept).filter((group) => group.kind === 'tool_result').length;
   const { messages } = projectView(input);
   let unpaired = 0;
   for (const [index, message] of messages.entries()) {
