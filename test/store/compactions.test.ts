@@ -22,7 +22,7 @@ import {
 import { commitRequest, compact, plan, planWithCut, SUMMARY, turnWithSteps } from './support/compaction-builders.ts';
 import { countWaiting } from './support/waiting-rows.ts';
 import { textsOf } from '../../src/context/log/content.ts';
-import { readNewestNote } from '../../src/store/log/newest-note.ts';
+import { readNewestNote } from '../../src/store/log/notes.ts';
 import { readPins } from '../../src/store/log/pins.ts';
 import { endTurn } from '../../src/store/turns/end-turn.ts';
 import { end } from './support/branch-builders.ts';

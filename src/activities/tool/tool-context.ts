@@ -5,7 +5,7 @@ import { readLeftBranches } from '../../store/conversations/branches.ts';
 import { isConversationOfUser, readTenant } from '../../store/conversations/conversations.ts';
 import type { Database } from '../../store/database/database.ts';
 import { openEntry, openAround } from '../../store/log/open-entry.ts';
-import { readNewestRequestId } from '../../store/log/notes.ts';
+import { readNewestRequests } from '../../store/log/notes.ts';
 import type { OpenRequest, OpenedText } from '../../store/log/open-entry.ts';
 import { findSourceConversation } from '../../store/memory/memories.ts';
 import type { MemoryScope } from '../../store/memory/memories.ts';
@@ -83,8 +83,8 @@ export function recallOf(
   return {
     async search(query, limit, filter = {}) {
       // The message that the turn answers is in view, and shares words with what the model asks for.
-      const exceptEntryId = await readNewestRequestId(database, conversationId);
-      const wanted = { ...filter, ...definedOf({ exceptEntryId: exceptEntryId ?? undefined }) };
+      const [request] = await readNewestRequests(database, conversationId, 1);
+      const wanted = { ...filter, ...definedOf({ exceptEntryId: request?.id }) };
       return searchMemory(database, { ...wanted, conversationId, query, limit }, meaning);
     },
     searchedInPart: () => searchedInPart(database, conversationId),

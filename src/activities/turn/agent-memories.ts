@@ -137,7 +137,7 @@ export async function memoriesAfter(
   const taskFile = await readShownTaskFile(sql, turn, snapshot.policy.taskFile, budget);
   if (snapshot.memory === undefined && taskFile === null) return null;
   const requests = await readNewestRequests(sql, conversationId, REQUESTS);
-  const goal = [...requests.map(textOf), summary.slice(0, GOAL_CHARACTERS)].join('\n');
+  const goal = [...requests.map(({ content }) => textOf(content)), summary.slice(0, GOAL_CHARACTERS)].join('\n');
   return relevantMemories(sql, { conversationId, snapshot, goal, taskFile });
 }
 

@@ -166,21 +166,7 @@ export async function readPlanSource(sql: Database, turn: TurnReference): Promis
 export async function readViewOutline(sql: Queries, point: ViewPoint): Promise<ViewOutline> {
   const scope = await readViewScope(sql, point);
   const [entries, operations] = await Promise.all([readOutlines(sql, scope), readOperationsInForce(sql, scope)]);
-  const { summary } = scope;
-  return { entries, summary: summary === null ? null : withoutText(summary), operations };
-}
-
-function withoutText(stored: SummaryInForce): SummaryInForce {
-  const { compactionId, coveredThroughSequence, firstKeptSequence, keptSequences, measurements, shown, inPlace } =
-    stored;
-  return {
-    compactionId,
-    coveredThroughSequence,
-    firstKeptSequence,
-    keptSequences,
-    measurements,
-    ...definedOf({ shown, inPlace }),
-  };
+  return { entries, summary: scope.summary, operations };
 }
 
 function noEntries(conversationId: string): StoreError {

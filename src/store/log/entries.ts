@@ -31,12 +31,7 @@ export function newText(text: string): NewContent {
   return newContent([{ type: 'text', text }]);
 }
 
-export interface OriginalReference {
-  readonly contentId: string;
-  readonly bytes: number;
-  /** Bytes beyond the storage limit, lost. */
-  readonly missingBytes: number;
-}
+export type OriginalReference = NonNullable<Entry['original']>;
 
 export interface StoredEntry extends Entry {
   readonly conversationId: string;

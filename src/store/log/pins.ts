@@ -4,7 +4,7 @@ import type { PinChange } from '../../context/log/pins.ts';
 import type { Queries } from '../database/database.ts';
 import type { Writer } from '../database/transaction.ts';
 import { insertEntry } from './entry-writer.ts';
-import { readNewestNote } from './newest-note.ts';
+import { readNewestNote } from './notes.ts';
 
 export async function readPins(sql: Queries, conversationId: string): Promise<readonly string[]> {
   return pinsIn((await readNewestNote(sql, conversationId, 'rules')) ?? []);

@@ -9,7 +9,7 @@ import { insertEntry } from '../log/entry-writer.ts';
 import { measurementsText } from '../log/measurement-columns.ts';
 import { measureContent } from '../../context/log/measure.ts';
 import { rulesWithPins } from '../../context/log/pins.ts';
-import { readNewestNote } from '../log/newest-note.ts';
+import { readNewestNote } from '../log/notes.ts';
 import { jsonText } from '../log/stored-text.ts';
 import type { Writer } from '../database/transaction.ts';
 
