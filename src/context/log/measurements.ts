@@ -83,15 +83,8 @@ function byName<Value>(valueOf: (name: keyof Measurements) => Value): Record<key
 }
 
 /** UTF-16 code units of all text, those of characters of traditional Chinese alone twice. */
-export function characterCount(measurements: Measurements): number {
-  return (
-    measurements.letters +
-    measurements.symbols +
-    measurements.spaces +
-    measurements.whitespaceRuns +
-    measurements.ideographs +
-    measurements.dense
-  );
+export function characterCount(of: Measurements): number {
+  return of.letters + of.symbols + of.spaces + of.whitespaceRuns + of.ideographs + of.dense;
 }
 
 /** Images, or pages of a document. */

@@ -55,13 +55,15 @@ export function readConversation(request: SimulatorRequest): readonly Conversati
   );
 }
 
-function parseArguments(text: string): Readonly<Record<string, unknown>> {
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** @param broken stands for what is no JSON. Default: a model sees its own broken call as it was; nothing can be read from it */
+export function parseArguments(text: string, broken: Arguments = {}): Arguments {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
   } catch {
-    // A model sees its own broken call as it was; nothing can be read from it.
-    return {};
+    return broken;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Draft } from '../core/answer.ts';
 import type { Random } from '../core/random.ts';
+import { oneLine } from '../summary/observations.ts';
 import type { Assignment } from './conversation.ts';
 
 /** Characters of the user's words that an answer repeats. */
@@ -27,9 +28,4 @@ export function plainDraft(assignment: Assignment | undefined, random: Random): 
     text: `${opening} ${results.length} tool results so far; the newest says: “${oneLine(newest.text, RESULT_CHARACTERS)}”.`,
     calls: [],
   };
-}
-
-function oneLine(text: string, limit: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
 }

@@ -1,4 +1,4 @@
-import { readConversation, type ConversationEvent } from '../agents/conversation.ts';
+import { parseArguments, readConversation, type ConversationEvent } from '../agents/conversation.ts';
 import type { SimulatorRequest } from '../core/request.ts';
 import { findOrder } from './order.ts';
 import { promptWithoutMaterial } from './sections.ts';
@@ -53,7 +53,8 @@ function transcriptEvents(transcript: string): ConversationEvent[] {
         events.push({ kind: 'assistant', text });
         break;
       case 'tool_call':
-        events.push({ kind: 'call', name, arguments: parseObject(text) });
+        // A call that was cut or shortened: what it did is not known, and must not be taken for nothing.
+        events.push({ kind: 'call', name, arguments: parseArguments(text, { clipped: text }) });
         break;
       case 'tool_result':
         addResult(events, name, { text, isError: attributes.includes('failed="true"') });
@@ -71,14 +72,4 @@ function addResult(events: ConversationEvent[], name: string, result: { text: st
   const index = events.findIndex((event) => event.kind === 'call' && event.name === name && event.result === undefined);
   const call = events[index];
   if (call?.kind === 'call') events[index] = { ...call, result };
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
-  } catch {
-    // A call that was cut or shortened: what it did is not known, and must not be taken for nothing.
-    return { clipped: text };
-  }
 }

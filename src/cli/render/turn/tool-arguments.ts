@@ -1,3 +1,4 @@
+import { isRecord, parseJson } from '../../../models/protocols/json.ts';
 import { formatCount } from '../text/numbers.ts';
 import { safeLine } from '../text/safe-text.ts';
 import { truncate } from '../text/text-width.ts';
@@ -31,10 +32,6 @@ function shortValue(value: unknown): string {
 }
 
 function parseObject(json: string): Record<string, unknown> | null {
-  try {
-    const parsed: unknown = JSON.parse(json);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : null;
-  } catch {
-    return null;
-  }
+  const parsed = parseJson(json);
+  return isRecord(parsed) ? parsed : null;
 }
