@@ -103,8 +103,8 @@ export function isReadAsText(mediaType: string): boolean {
   return /^text\/|[/+](?:json|xml|yaml|javascript|typescript)(?:;|$)/.test(mediaType);
 }
 
-export function mediaOf(content: readonly ContentPart[]): MediaPart[] {
-  return content.flatMap((part) => (part.type === 'image' || part.type === 'file' ? [part] : []));
+export function isMedia(part: ContentPart): part is MediaPart {
+  return part.type === 'image' || part.type === 'file';
 }
 
 /** The text parts joined by newlines; other parts leave no trace. */

@@ -176,9 +176,6 @@ function clamp(value: number, minimum: number, maximum: number): number {
 
 /** Requests below this are mostly framing; a factor made from them says nothing of text. Tokens. */
 const SMALLEST_REQUEST = 500;
-/** A report that differs more than this from every known tokenizer is not believed. */
-const SMALLEST_FACTOR = 0.4;
-const LARGEST_FACTOR = 3;
 
 /** What the provider counted of a conversation's newest call, and what came after its answer. */
 export interface NewestReport {
@@ -200,7 +197,7 @@ export function anchoredCalibration(
   const known = report.usage.input + report.usage.output + estimateTokens(report.since, calibration);
   // Text and frames by the same share: which of them the difference comes from, one count does not tell.
   const share = known / calibratedTokens(request, calibration);
-  const factor = Math.min(LARGEST_FACTOR, Math.max(SMALLEST_FACTOR, calibration.factor * share));
+  const factor = clamp(calibration.factor * share, FACTOR_MINIMUM, FACTOR_MAXIMUM);
   const frameTokens = (calibration.frameTokens ?? FRAME_TOKENS * calibration.factor) * (factor / calibration.factor);
   return { ...calibration, factor, frameTokens };
 }

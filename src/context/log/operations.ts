@@ -1,4 +1,5 @@
-import type { ContentPart, FilePart, ImagePart } from './content.ts';
+import { isMedia } from './content.ts';
+import type { ContentPart, ImagePart } from './content.ts';
 import { clipArray, clipContent, clippableCharacters } from '../plan/clip.ts';
 import type { Entry, EntryOutline } from './entry.ts';
 import { rawTokens } from './estimate.ts';
@@ -67,7 +68,6 @@ function scaledImages(content: readonly ContentPart[], { measurements }: Operati
 
 function stripMedia(entry: Pick<Entry, 'id' | 'content'>, options: RecallOptions): ContentPart[] {
   const marker = strippedContentText(entry.id, options);
-  const isMedia = (part: ContentPart): part is ImagePart | FilePart => part.type === 'image' || part.type === 'file';
   if (marker !== undefined) return [{ type: 'text', text: marker }, ...entry.content.filter((part) => !isMedia(part))];
   return entry.content.map((part) =>
     isMedia(part) ? { type: 'text', text: strippedMediaText(part, entry.id, options) } : part,

@@ -1,6 +1,6 @@
 import { headOf, tailOf } from '../plan/clip.ts';
 import type { Calibration, PartPiece } from '../plan/plan.ts';
-import { attachedFile } from '../log/content.ts';
+import { attachedFile, isMedia } from '../log/content.ts';
 import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import { calibratedTokens } from '../log/estimate.ts';
@@ -129,7 +129,7 @@ function contentText(content: readonly ContentPart[]): string {
   return content
     .flatMap((part) => {
       if (part.type === 'text') return [part.text];
-      return part.type === 'image' || part.type === 'file' ? [`[${describeMedia(part)} not shown]`] : [];
+      return isMedia(part) ? [`[${describeMedia(part)} not shown]`] : [];
     })
     .join('\n');
 }

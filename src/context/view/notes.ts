@@ -1,4 +1,4 @@
-import type { ContentPart, FilePart, ImagePart } from '../log/content.ts';
+import type { ContentPart, MediaPart } from '../log/content.ts';
 import { LINES, frame, nameText, quoteText, tagsOf } from '../log/frames.ts';
 import type { CompactionForm } from '../plan/plan.ts';
 import type { CompactionPolicy, ContinuationTexts, PlaceholderTexts } from '../policy/policy.ts';
@@ -147,7 +147,7 @@ export function clearedResultText(
   );
 }
 
-export function strippedMediaText(part: ImagePart | FilePart, entryId: string, options: RecallOptions = {}): string {
+export function strippedMediaText(part: MediaPart, entryId: string, options: RecallOptions = {}): string {
   return `[${describeMedia(part)} omitted. ${wayBack(entryId, options)}]`;
 }
 
@@ -165,7 +165,7 @@ function filled(template: string, counts: Readonly<Record<string, number>>): str
 }
 
 /** One line that tells what a medium was, without its data. */
-export function describeMedia(part: ImagePart | FilePart): string {
+export function describeMedia(part: MediaPart): string {
   return part.type === 'image'
     ? `Image ${nameText(part.mediaType)}, ${part.width} × ${part.height} pixels,`
     : `File ${nameText(part.name)}, ${nameText(part.mediaType)}, ${part.pages} pages,`;

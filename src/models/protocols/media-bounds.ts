@@ -1,4 +1,5 @@
-import type { ContentPart, FilePart, ImagePart } from '../../context/log/content.ts';
+import { isMedia } from '../../context/log/content.ts';
+import type { ContentPart, MediaPart } from '../../context/log/content.ts';
 import type { MediaLimits } from '../../context/plan/plan.ts';
 import type { View, ViewMessage } from '../../context/view/view.ts';
 import type { ErrorVerdict } from '../model-client.ts';
@@ -142,10 +143,6 @@ function partsOf(messages: readonly ViewMessage[]): readonly ContentPart[] {
   );
 }
 
-function isMedia(part: ContentPart): part is ImagePart | FilePart {
-  return part.type === 'image' || part.type === 'file';
-}
-
 /** The message with a line for each of its images and files. */
 function replaceMedia(message: ViewMessage, why: string): ViewMessage {
   const asLine = (part: ContentPart): ContentPart =>
@@ -156,7 +153,7 @@ function replaceMedia(message: ViewMessage, why: string): ViewMessage {
   return { ...message, content: message.content.map(asLine) };
 }
 
-function lineFor(part: ImagePart | FilePart, why: string): string {
+function lineFor(part: MediaPart, why: string): string {
   return part.type === 'image'
     ? `[image of ${part.width} × ${part.height} pixels ${why}]`
     : `[file ${part.name} ${why}]`;

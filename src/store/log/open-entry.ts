@@ -1,4 +1,4 @@
-import { mediaOf } from '../../context/log/content.ts';
+import { isMedia } from '../../context/log/content.ts';
 import type { ContentPart, MediaPart } from '../../context/log/content.ts';
 import type { EntryKind } from '../../context/log/entry.ts';
 import type { Database, Queries } from '../database/database.ts';
@@ -38,7 +38,7 @@ export async function openEntry(sql: Database, request: OpenRequest): Promise<Op
     where e.id = ${id} and e.conversation_id = ${conversationId}`;
   if (entry === undefined) return openSummary(sql, request);
   const { kind, originalId: contentId, characters } = entry;
-  const media = mediaOf(entry.content);
+  const media = entry.content.filter(isMedia);
   if (contentId === null) return { ...slice(entryText(entry.content), kind, request), media };
   return { kind, totalCharacters: Number(characters), text: await sliceOriginal(sql, contentId, request), media };
 }
