@@ -124,7 +124,7 @@ describe('observationOf', () => {
 
   test('is the growth since the newest count: what a provider adds to every request unseen is in both', () => {
     const [answer, since, unseen] = [content(200, 1), content(700, 2), 20_000];
-    const reported = { usage: { input: 49_100 + unseen }, answer, since };
+    const reported = { usage: { input: 49_100 + unseen, output: 200 }, answer, since };
     const observation = observationOf({ ...request, reported }, 50_000 + unseen);
     expect(observation).toEqual({ measurements: addMeasurements(answer, since), reported: 900 });
   });

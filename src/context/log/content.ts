@@ -122,16 +122,11 @@ export function attachedText(name: string, text: string): string {
   return `${open}\n${quoteFile(text)}\n${close}`;
 }
 
-interface AttachedFile {
-  readonly name: string;
-  readonly text: string;
-}
-
 const { open: OPEN, close: CLOSE } = tagsOf('attachedFile', { name: '' });
 const BEFORE_NAME = OPEN.slice(0, -'">'.length);
 
 /** `null` for a part of a message that is no file of text. A user who types the frame himself is taken at his word. */
-export function attachedFile(part: ContentPart): AttachedFile | null {
+export function attachedFile(part: ContentPart): { readonly name: string; readonly text: string } | null {
   if (part.type !== 'text' || !part.text.startsWith(BEFORE_NAME) || !part.text.endsWith(`\n${CLOSE}`)) return null;
   const end = part.text.indexOf('">\n');
   if (end === -1) return null;

@@ -112,12 +112,8 @@ export function observationOf(
   request: {
     readonly view: Measurements;
     readonly fixed: Measurements;
-    /** The newest count before it, and what the request holds beyond it. */
-    readonly reported: {
-      readonly usage: { readonly input: number };
-      readonly answer: Measurements;
-      readonly since: Measurements;
-    } | null;
+    /** The newest count before it, with its answer. */
+    readonly reported: (NewestReport & { readonly answer: Measurements }) | null;
   },
   input: number,
 ): Observation {

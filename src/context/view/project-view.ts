@@ -11,7 +11,6 @@ import { stubResults } from './request-stubs.ts';
 import { summaryMessages } from '../summary/summary-message.ts';
 import { systemText } from './system-text.ts';
 import { arrangeView, operationsByEntry, orderView } from './view-arrangement.ts';
-import type { Arranged } from './view-arrangement.ts';
 import type { AgentView, ProjectionInput, View, ViewMessage } from './view.ts';
 
 /** Raised whenever the same input would give another view; stored with each fingerprint. */
@@ -35,19 +34,25 @@ interface Rendering extends RecallOptions {
  * appended later never changes what stands before it, until the next compaction.
  */
 export function projectView(input: ProjectionInput): View {
+  const { agent } = input;
   const arrangement = arrangeView(input);
-  const { memories, carriedNotes, kept } = memoriesApart(input.agent, arrangement);
+  // With named blocks the memories stand in the system prompt instead of among the messages.
+  const isApart = ({ kind, slot }: Entry): boolean =>
+    agent.namedBlocks === true && kind === 'note' && slot === 'memories';
+  const memories = [...arrangement.carriedNotes, ...arrangement.kept].findLast(isApart);
+  const carriedNotes = arrangement.carriedNotes.filter((entry) => !isApart(entry));
+  const kept = arrangement.kept.filter((entry) => !isApart(entry));
   const rendering: Rendering = {
     operations: operationsByEntry(input.operations),
     ...placeholderOptions(input),
     stubs: stubsOf(input, kept),
     thinkingGoneThrough: thinkingGoneThrough(input),
   };
-  const { rules } = arrangement;
+  const rules = textsOf(arrangement.rules?.content ?? []);
   const parts = orderView({ ...arrangement, carriedNotes, kept }, input.summary);
   return {
-    system: systemText(input.agent, textsOf(rules?.content ?? []), memories),
-    tools: input.agent.tools,
+    system: systemText(agent, rules, memories === undefined ? null : textOf(memories.content)),
+    tools: agent.tools,
     messages: [
       ...parts.flatMap((part) => (part === 'summary' ? summaryOf(input) : groupMessages(part, rendering))),
       ...(input.runtime === undefined ? [] : message(runtimeContent(input.runtime), 'runtime')),
@@ -79,29 +84,12 @@ export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly
   return stubsOf(input, arrangeView(input).kept);
 }
 
-/** With named blocks the memories stand in the system prompt instead of among the messages. */
-function memoriesApart(
-  agent: AgentView,
-  { carriedNotes, kept }: Arranged<Entry>,
-): { readonly memories: string | null } & Pick<Arranged<Entry>, 'carriedNotes' | 'kept'> {
-  if (agent.namedBlocks !== true) return { memories: null, carriedNotes, kept };
-  const isMemories = (entry: Entry): boolean => entry.kind === 'note' && entry.slot === 'memories';
-  const newest = kept.findLast(isMemories) ?? carriedNotes.find(isMemories);
-  return {
-    memories: newest === undefined ? null : textOf(newest.content),
-    carriedNotes: carriedNotes.filter((entry) => !isMemories(entry)),
-    kept: kept.filter((entry) => !isMemories(entry)),
-  };
-}
-
 /**
  * A signature of reasoning is bound to everything before it. After a compaction the reasoning of
  * older answers can neither be sent as it was nor edited, so it goes as a whole (R11).
  */
-function thinkingGoneThrough(input: ProjectionInput): number {
-  if (input.changedThroughSequence !== undefined) return input.changedThroughSequence;
-  const isUntouched = input.summary === null && input.operations.length === 0;
-  return isUntouched ? -Infinity : Infinity;
+function thinkingGoneThrough({ changedThroughSequence, summary, operations }: ProjectionInput): number {
+  return changedThroughSequence ?? (summary === null && operations.length === 0 ? -Infinity : Infinity);
 }
 
 function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[] {
