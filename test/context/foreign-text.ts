@@ -37,7 +37,7 @@ const disguisedMark = fc
         const [hidden = '', form] = disguises[at % disguises.length] ?? [];
         const isInWord = /\w/u.test(letter) && /\w/u.test(mark[at + 1] ?? '');
         const wide =
-          form === 2 && /[a-z<[#*/]/iu.test(letter) ? String.fromCharCode(letter.charCodeAt(0) + 0xfee0) : letter;
+          form === 2 && /[a-z<[#*/"]/iu.test(letter) ? String.fromCharCode(letter.charCodeAt(0) + 0xfee0) : letter;
         return (form === 1 ? letter.toUpperCase() : wide) + (isInWord && /\s/u.test(hidden) ? '' : hidden);
       })
       .join(''),

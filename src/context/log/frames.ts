@@ -94,11 +94,11 @@ export function nameText(name: string): string {
   return quoteText(
     name
       .replaceAll(/[\s\p{Control}]+/gu, ' ')
-      .replaceAll(/[[\]<>"]/gu, (character) => INERT_IN_NAMES[character] ?? character),
+      .replaceAll(/[[\]<>"＂]/gu, (character) => INERT_IN_NAMES[character] ?? character),
   );
 }
 
-const INERT_IN_NAMES: Readonly<Record<string, string>> = { '[': '(', ']': ')', '<': '‹', '>': '›', '"': "'" };
+const INERT_IN_NAMES: Readonly<Record<string, string>> = { '[': '(', ']': ')', '<': '‹', '>': '›', '"': "'", '＂': "'" };
 
 interface Mark {
   readonly text: string;
