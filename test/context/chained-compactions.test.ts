@@ -6,7 +6,9 @@ import { viewAfterCompaction } from '../../src/context/summary/whole-summary.ts'
 import { judgeCompaction, planCompaction } from '../../src/context/plan/plan-compaction.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import { summaryContent } from '../../src/context/summary/summary-message.ts';
-import { Conversation, viewText } from './builders.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
+import { Conversation, prose, viewText } from './builders.ts';
 import { testEachPass, writtenSummary } from './chained.ts';
 import { happen, happenings, limits } from './random-conversations.ts';
 
@@ -29,6 +31,23 @@ describe('compactions one after another over random conversations', () => {
       const newest = users[0];
       expect(text.includes(textOf(newest?.content ?? []).slice(0, 12))).toBe(true);
     },
+  });
+
+  test('a summary that drops messages can follow one that stands beside them', () => {
+    const conversation = new Conversation({ policy: WOLFFISH_POLICY });
+    conversation.log.user('Read the files.');
+    let inPlace = planCompaction(conversation.planInput());
+    for (let step = 0; inPlace.kind !== 'planned' && step < 500; step += 1) {
+      conversation.log.step([prose(4_000, step)]);
+      inPlace = planCompaction(conversation.planInput());
+    }
+    if (inPlace.kind !== 'planned') throw new TypeError('the window must fill');
+    conversation.commit(inPlace.plan, 'TASK: read');
+    const result = planCompaction({ ...conversation.planInput('manual'), policy: DEFAULT_POLICY });
+    expect(result).toMatchObject({ kind: 'planned', plan: { form: 'summary' } });
+    const sequences =
+      result.kind === 'planned' ? result.plan.parts.map(({ fromSequence }) => fromSequence ?? Infinity) : [];
+    expect(Math.min(...sequences)).toBe(1);
   });
 
   test('projection is deterministic and what is appended changes nothing before it', () => {

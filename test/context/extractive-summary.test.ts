@@ -65,6 +65,18 @@ describe('extractiveSummary', () => {
     expect(text).not.toContain('package-0 ');
   });
 
+  test('R18 names in results do not crowd out what was done', () => {
+    const built = new LogBuilder();
+    built.user('Read the pages.');
+    for (let step = 0; step < 60; step += 1) {
+      built.step([Array.from({ length: 20 }, (_, page) => `https://example.org/${step}/${page}`).join('\n')]);
+    }
+    const ledger = extract(built, { maximumTokens: 1_500 })
+      .split('\n')
+      .filter((line) => line.startsWith('- read_file'));
+    expect(ledger.length).toBeGreaterThan(8);
+  });
+
   test('lists identifiers of a result that is JSON without its escapes', () => {
     const built = log(1);
     built.step([JSON.stringify({ stdout: 'paid\nKT-9284\tada@example.org\n' })]);

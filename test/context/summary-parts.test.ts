@@ -51,6 +51,21 @@ describe('parts of a summary', () => {
     expect(parts[0]?.inputTokens).toBeLessThan(20_000);
   });
 
+  test('encoded data in a result that the transcript shows shortened does not count for its prose', () => {
+    const planned = (data: string): number => {
+      const conversation = new Conversation({ policy: CAPPED, limits: LARGE });
+      conversation.log.user('Read the pages.');
+      for (let step = 0; step < 90; step += 1) conversation.log.step([prose(12_000, step) + data]);
+      return planFor(conversation).parts.reduce((sum, part) => sum + part.inputTokens, 0);
+    };
+    const encoded =
+      ' ' +
+      Buffer.from(prose(60_000, 1))
+        .toString('base64')
+        .replaceAll(/[aeiou]/g, '7');
+    expect(planned(encoded)).toBeGreaterThan(planned('') * 0.7);
+  });
+
   test('P15 history and the beginning of a split turn run in parallel where the policy keeps them apart', () => {
     const { turnPrefix } = PI_POLICY.summary;
     const policy = { ...NO_REDUCERS, summary: { ...NO_REDUCERS.summary, turnPrefix } };

@@ -98,7 +98,14 @@ export function nameText(name: string): string {
   );
 }
 
-const INERT_IN_NAMES: Readonly<Record<string, string>> = { '[': '(', ']': ')', '<': '‹', '>': '›', '"': "'", '＂': "'" };
+const INERT_IN_NAMES: Readonly<Record<string, string>> = {
+  '[': '(',
+  ']': ')',
+  '<': '‹',
+  '>': '›',
+  '"': "'",
+  '＂': "'",
+};
 
 interface Mark {
   readonly text: string;

@@ -122,7 +122,9 @@ function afterNewest({ table }: PlanningState): number {
 
 function droppedMessages(state: PlanningState, end: number): readonly number[] {
   const dropped: number[] = [];
-  const covered = state.input.summary?.coveredThroughSequence ?? 0;
+  const { summary } = state.input;
+  // Beside a summary in place stands all that it covers.
+  const covered = summary?.inPlace === true ? summary.firstKeptSequence - 1 : (summary?.coveredThroughSequence ?? 0);
   // All its room at once, as in `arrangePositions`.
   dropped.length = end;
   let count = 0;

@@ -256,24 +256,20 @@ export function entriesRead(state: PlanningState, positions: readonly number[]):
   return { table: state.table, positions, tokens };
 }
 
-/** As the transcript shows it: no longer than the policy lets its kind be, media as one line each, and of encoded data only where it was. */
+/** As the transcript shows it: no longer than the policy lets a result be, media as one line each, and of encoded data only where it was. */
 function originalTokens(state: PlanningState, position: number): number {
-  const whole = wholeTokens(state, position);
+  const { columns } = state.table;
+  const { dense, images, documentPages } = columns.measurements;
   const { toolResult } = state.input.policy.summary.transcript;
-  if (toolResult === null || state.table.kindAt(position) !== 'tool_result') return whole;
-  const characters = characterCount(measurementsAt(state.table.columns.measurements, position));
-  return whole * Math.min(1, toolResult / Math.max(1, characters));
-}
-
-function wholeTokens(state: PlanningState, position: number): number {
-  const { dense, images, documentPages } = state.table.columns.measurements;
+  const longest = state.table.kindAt(position) === 'tool_result' ? toolResult : null;
   const isPlain = dense[position] === 0 && images[position] === 0 && documentPages[position] === 0;
-  if (isPlain) return (state.storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
-  const { measurements } = state.table.at(position);
-  if (isEncodedData(measurements.dense, characterCount(measurements))) {
-    return tokensWithoutMedia(state, { ...measurements, dense: 0 });
-  }
-  return tokensWithoutMedia(state, measurements);
+  const storedTokens = (state.storedTokens[position] ?? 0) + ENTRY_FRAME_TOKENS;
+  if (isPlain && longest === null) return storedTokens;
+  const measured = measurementsAt(columns.measurements, position);
+  const isData = isEncodedData(measured.dense, characterCount(measured));
+  const read = isData ? { ...measured, dense: 0 } : measured;
+  const tokens = isPlain ? storedTokens : tokensWithoutMedia(state, read);
+  return longest === null ? tokens : tokens * Math.min(1, longest / Math.max(1, characterCount(read)));
 }
 
 function tokensWithoutMedia({ input }: PlanningState, measurements: Measurements): number {

@@ -16,6 +16,8 @@ const REQUEST_CHARACTERS = 600;
 const STATE_CHARACTERS = 1_000;
 /** Characters of one result in which values are looked for. */
 const SEARCHED_CHARACTERS = 50_000;
+/** Of what another section may take: names without what was done with them must not crowd out the ledger. */
+const FINDINGS_SHARE = 0.25;
 /** No text has more. */
 const CHARACTERS_PER_TOKEN = 8;
 
@@ -40,10 +42,12 @@ export function extractiveSummary(input: {
   const written = sections.map(({ title, subject }, index) => {
     const earlier = previous.filter((section) => section.title === title).flatMap(({ text }) => contentLines(text));
     const isFirst = sections.findIndex((section) => section.subject === subject) === index;
-    return { title, lines: [...earlier, ...(isFirst ? extracted[subject].map(quoteText) : [])] };
+    return { title, subject, lines: [...earlier, ...(isFirst ? extracted[subject].map(quoteText) : [])] };
   });
   const render = (characters: number): string => {
-    const texts = written.map(({ title, lines }) => ({ title, text: newestWithin(lines, characters) }));
+    const texts = written.map(({ title, subject, lines }) => {
+      return { title, text: newestWithin(lines, characters * (subject === 'findings' ? FINDINGS_SHARE : 1)) };
+    });
     return renderSections(texts, headings);
   };
   const fits = (text: string): boolean => textTokens(text, calibration) <= maximumTokens;

@@ -202,9 +202,9 @@ export interface SharedRequestInput extends Omit<
 
 /**
  * The last request up to the cut, with the order to summarize behind it: the provider has all but the order in its cache. What the
- * agent saw shortened is summarized as it saw it, but for the user's words.
+ * agent saw shortened is summarized as it saw it, but for the user's words and for results of which it sees nothing any more.
  *
- * @returns `null` where a transcript is to be asked: the request would not fit, it shows words of the user shortened, the provider refused
+ * @returns `null` where a transcript is to be asked: the request would not fit, it does not show these, the provider refused
  * the last one, the plan has several parts, or the model went on with its work when it was asked this way
  */
 export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | null {
@@ -213,8 +213,10 @@ export function sharedSummaryView(input: SharedRequestInput): SummaryRequest | n
   const last = entries.at(-1);
   if (prompt === null || last === undefined || input.failures > 0 || input.reason === 'overflow') return null;
   if (plan.form !== 'summary' || plan.inPlace === true || plan.parts.length > 1) return null;
-  const shortened = new Set(shown.operations.filter(({ kind }) => kind !== 'strip').map(({ entryId }) => entryId));
-  if (entries.some(({ kind, id }) => kind === 'user' && shortened.has(id))) return null;
+  const changes = new Map(shown.operations.map((operation) => [operation.entryId, operation.kind]));
+  const isMissed = ({ kind, id }: Entry): boolean =>
+    changes.get(id) === 'clear' || (kind === 'user' && changes.get(id) === 'clip');
+  if (entries.some(isMissed)) return null;
   const dropped = { ...shown, entries: shown.entries.filter(({ sequence }) => sequence <= last.sequence) };
   const sharedTokens = estimateTokens(measureView({ ...dropped, fixed: input.fixed }), calibration);
   const order = instructionText({ ...input, parts: plan.parts, previousSummary: null }, prompt, null);

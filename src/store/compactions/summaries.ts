@@ -75,7 +75,9 @@ export async function listSummaries(
       coalesce(c.files, '{"read": [], "modified": []}') as files, c.model, c.prompt_version,
       c.plan -> 'coveredThroughSequence' as "coveredThroughSequence", c.plan -> 'firstKeptSequence' as "firstKeptSequence",
       c.plan -> 'parts' as parts, (select count(*) from compaction_operations o where o.compaction_id = c.id)::int as operations,
-      (select model_in_force(t) -> 'policy' -> 'summary' from turns t where t.id = c.turn_id) as asked,
+      (select json_build_object('headings', s.asked -> 'headings', 'sections', s.asked -> 'sections')
+        from turns t cross join lateral (select model_in_force(t) -> 'policy' -> 'summary' as asked) s
+        where t.id = c.turn_id) as asked,
       u.branch, (select p.number from compactions p where p.id = c.previous_id) as updates,
       c.tokens_before, c.tokens_after, u.entries_covered, u.tries,
       u.model_calls, u.cost::float8 as cost, r.input_tokens, r.cache_read_tokens,
