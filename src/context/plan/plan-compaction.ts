@@ -3,8 +3,8 @@ import type { CompactionPolicy } from '../policy/policy.ts';
 import { summaryRequestLimit } from '../summary/summary-request.ts';
 import type { PlanPart, Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { breakdownWindow } from '../view/view-arrangement.ts';
-import { draftedPlan, planningState, requiredGain } from './planning-state.ts';
-import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
+import { Draft, draftedPlan, planningState, requiredGain } from './planning-state.ts';
+import type { DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce, shrinkToFit } from './reduce.ts';
 import { hasEnoughMessages, planSummary, planSummaryInPlace } from './plan-summary.ts';
 
@@ -86,7 +86,7 @@ function isDue({ input, tokens }: PlanningState): boolean {
 /** Reduces what old results take, whatever the window holds: no target, and no gain but the reducers' own minimum. */
 function planMaintenance(state: PlanningState): PlanResult | null {
   if (state.input.form !== undefined && state.input.form !== 'reduction') return null;
-  const drafted = planOperations(state, 'reduction', (draft) => applyReducers(state, draft, 0));
+  const drafted = planOperations(state, 'reduction', (draft) => applyReducers(draft, 0));
   if (drafted === null || drafted.tokensAfter >= drafted.tokensBefore) return null;
   return { kind: 'planned', plan: { ...drafted, requiredGain: 1, acceptedTokens: drafted.tokensAfter } };
 }
@@ -116,7 +116,7 @@ function planForm(
   const { goal } = goals;
   switch (form) {
     case 'reduction':
-      return planOperations(state, form, (draft) => reduce(state, draft, goal));
+      return planOperations(state, form, (draft) => reduce(draft, goal));
     case 'summary':
     case 'shorter_summary':
     case 'extractive_summary':
@@ -126,9 +126,9 @@ function planForm(
         : planSummary(state, form, goals);
     case 'clip_only':
       return planOperations(state, form, (draft) => {
-        reduce(state, draft, goal);
+        reduce(draft, goal);
         const { olderUserMessages, kept } = state.arrangement;
-        shrinkToFit(state, draft, { positions: [...olderUserMessages, ...kept], ...goals });
+        shrinkToFit(draft, { positions: [...olderUserMessages, ...kept], ...goals });
       });
   }
 }
@@ -138,10 +138,10 @@ function planOperations(
   form: CompactionForm,
   change: (draft: Draft) => void,
 ): DraftedPlan | null {
-  const draft: Draft = { operations: new Map(), tokens: state.tokens + state.continuationTokens };
+  const draft = new Draft(state, state.tokens + state.continuationTokens);
   change(draft);
   if (draft.operations.size === 0) return null;
-  return draftedPlan(state, form, draft, { targets: draft.operations.size });
+  return draftedPlan(draft, form, { targets: draft.operations.size });
 }
 
 /**

@@ -1,8 +1,9 @@
+import { calibratedTokens } from '../log/estimate.ts';
 import { measureContent } from '../log/measure.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
-import type { Operation, SummaryForm } from './plan.ts';
-import { draftedPlan, tokensOf } from './planning-state.ts';
-import type { Draft, DraftedPlan, PlanningState } from './planning-state.ts';
+import type { SummaryForm } from './plan.ts';
+import { Draft, draftedPlan } from './planning-state.ts';
+import type { DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from './reduce.ts';
 import { shareOf, summaryParts, entriesRead } from './summary-parts.ts';
 import {
@@ -90,8 +91,8 @@ function rewritesHistory({ table }: PlanningState, { turnStart, dropped }: Layou
 }
 
 function cappedDraft(state: PlanningState): Draft {
-  const draft: Draft = { operations: new Map(), tokens: state.tokens };
-  applyAlways(state, draft);
+  const draft = new Draft(state, state.tokens);
+  applyAlways(draft);
   return draft;
 }
 
@@ -106,13 +107,13 @@ function completePlan(
   if (dropped.length === 0 || !winsByDropping(state, layout, summaryLimit)) return null;
   const draft = draftAfterCut(state, { ...of, summaryLimit });
   const shownNotes = [...carriedNotes(state, from), ...state.notes.filter((note) => note >= from)];
-  clearSupersededNotes(state, draft, shownNotes);
+  clearSupersededNotes(draft, shownNotes);
   const shown = [...layout.older, ...layout.tail];
   // What is sent again after an overflow must not be what overflowed (O28).
-  if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(state, draft, shown);
+  if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(draft, shown);
   // What the user asked for in a small view is a summary, not that words of theirs which fit are clipped.
   const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
-  shrinkToFit(state, draft, { positions: shown, goal, limit: Math.max(goal, of.limit) });
+  shrinkToFit(draft, { positions: shown, goal, limit: Math.max(goal, of.limit) });
   const parts = summaryParts(input, of.form, {
     read: entriesRead(state, dropped),
     turnStart,
@@ -128,7 +129,7 @@ function completePlan(
       input.policy.summary.placement === 'after_user_messages' ? after : table.sequenceAt(table.length - 1),
     newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
   });
-  return draftedPlan(state, of.form, draft, {
+  return draftedPlan(draft, of.form, {
     firstKeptSequence: cut,
     opensWithMarker: input.policy.keep.pivot,
     keptFromMarker: layout.tail.length === 0,
@@ -161,15 +162,14 @@ function draftAfterCut(
   { frame, layout, capped, summaryLimit }: { frame: number; layout: Layout; capped: Draft; summaryLimit: number },
 ): Draft {
   const notes = noteTokens(state, carriedNotes(state, layout.from));
-  const operations = new Map<number, Operation>();
+  const summary = frame + summaryLimit + layout.quotedTokens;
+  const shown = notes + layout.olderTokens + layout.tailTokens;
+  const draft = new Draft(state, state.fixedTokens + summary + shown + state.continuationTokens);
   for (const position of [...layout.older, ...layout.tail]) {
     const operation = capped.operations.get(position);
-    if (operation !== undefined) operations.set(position, operation);
+    if (operation !== undefined) draft.operations.set(position, operation);
   }
-  const summary = frame + summaryLimit + layout.quotedTokens;
-  const tokens =
-    state.fixedTokens + summary + notes + layout.olderTokens + layout.tailTokens + state.continuationTokens;
-  return { operations, tokens };
+  return draft;
 }
 
 /** A summary takes at most this share of what the pass aims for beyond what it cannot shrink. */
@@ -190,13 +190,13 @@ export function planSummaryInPlace(
   const { input, table } = state;
   const summaryLimit = Math.floor(roomInPlace(state, form, goals.goal));
   const framing = summaryFraming(input.policy, form, null);
-  const frame = tokensOf(state, measureContent(summaryContent('', framing)));
+  const frame = calibratedTokens(measureContent(summaryContent('', framing)), input.calibration);
   const withoutOld = state.tokens - state.summaryTokens + state.continuationTokens;
-  const draft: Draft = { operations: new Map(), tokens: withoutOld + frame + summaryLimit };
-  reduce(state, draft, goals.goal);
+  const draft = new Draft(state, withoutOld + frame + summaryLimit);
+  reduce(draft, goals.goal);
   const { olderUserMessages, kept } = state.arrangement;
   const shrinkable = [...olderUserMessages, ...kept].filter((position) => position !== state.firstUserMessage);
-  if (draft.tokens > goals.limit) shrinkToFit(state, draft, { positions: shrinkable, ...goals });
+  if (draft.tokens > goals.limit) shrinkToFit(draft, { positions: shrinkable, ...goals });
   const changed = kept.filter((position) => draft.operations.has(position) && table.kindAt(position) !== 'note');
   if (changed.length === 0) return null;
   const newest = table.sequenceAt(table.length - 1);
@@ -208,7 +208,7 @@ export function planSummaryInPlace(
     summaryLimit,
   });
   if (parts === null) return null;
-  return draftedPlan(state, form, draft, {
+  return draftedPlan(draft, form, {
     firstKeptSequence: input.summary?.firstKeptSequence ?? table.sequenceAt(0),
     coveredThroughSequence: newest,
     parts,

@@ -87,11 +87,6 @@ function continuationTokens({ policy, calibration }: PlanInput): number {
   return Math.max(...notes.map((note) => calibratedTokens(note, calibration)));
 }
 
-/** Tokens of a measurement by the calibrated estimate, unrounded. */
-export function tokensOf(state: PlanningState, measurements: Measurements): number {
-  return calibratedTokens(measurements, state.input.calibration);
-}
-
 function isInsideTurn({ turnId, turnIsOver }: PlanInput, table: OutlineTable): boolean {
   if (turnIsOver === true) return false;
   return table.newest((at) => table.kindAt(at) === 'assistant' && table.at(at).turnId === turnId) !== -1;
@@ -148,12 +143,8 @@ export const NOTHING_PLANNED = {
 } as const;
 
 /** What a form leads to. Without others it drops nothing and writes no summary. */
-export function draftedPlan(
-  state: PlanningState,
-  form: CompactionForm,
-  draft: Draft,
-  others: Partial<DraftedPlan>,
-): DraftedPlan {
+export function draftedPlan(draft: Draft, form: CompactionForm, others: Partial<DraftedPlan>): DraftedPlan {
+  const { state } = draft;
   return {
     ...NOTHING_PLANNED,
     form,
@@ -169,52 +160,58 @@ export function draftedPlan(
   };
 }
 
-/** Changes that a form makes to the kept entries, with the tokens of the view as they go. */
-export interface Draft {
-  readonly operations: Map<number, Operation>;
+/** Changes that a form makes to the kept entries, with the tokens of the view as they go. Token numbers are unrounded. */
+export class Draft {
+  readonly state: PlanningState;
+  readonly operations = new Map<number, Operation>();
   tokens: number;
-}
 
-export function operationOn(state: PlanningState, draft: Draft, position: number): Operation | undefined {
-  return operationAt(draft.operations, position) ?? operationAt(state.inForce, position);
+  constructor(state: PlanningState, tokens: number) {
+    this.state = state;
+    this.tokens = tokens;
+  }
+
+  operationOn(position: number): Operation | undefined {
+    return operationAt(this.operations, position) ?? operationAt(this.state.inForce, position);
+  }
+
+  measurementsOf(position: number): Measurements {
+    return this.operationOn(position)?.measurements ?? this.state.table.at(position).measurements;
+  }
+
+  /** Of an entry as the draft shows it, by the calibrated estimate. */
+  tokensOf(position: number): number {
+    const operation = this.operationOn(position);
+    if (operation === undefined) return this.state.storedTokens[position] ?? 0;
+    return calibratedTokens(operation.measurements, this.state.input.calibration);
+  }
+
+  /** Of an entry as the draft shows it and the policy counts. */
+  countedTokens(position: number): number {
+    const { policy, calibration } = this.state.input;
+    if (policy.counting === 'calibrated') return this.tokensOf(position);
+    return policyTokens(policy.counting, this.measurementsOf(position), calibration);
+  }
+
+  sum(positions: readonly number[]): number {
+    let sum = 0;
+    for (const position of positions) sum += this.tokensOf(position);
+    return sum;
+  }
+
+  /** Adds an operation if it makes the entry smaller; says whether it did. */
+  change(position: number, operation: Operation): boolean {
+    const gain = this.tokensOf(position) - calibratedTokens(operation.measurements, this.state.input.calibration);
+    if (gain <= 0) return false;
+    this.operations.set(position, operation);
+    this.tokens -= gain;
+    return true;
+  }
 }
 
 /** Looking up 50,000 positions in an empty map takes longer than planning the rest. */
 function operationAt(operations: OperationsInForce, position: number): Operation | undefined {
   return operations.size === 0 ? undefined : operations.get(position);
-}
-
-export function shownMeasurements(state: PlanningState, draft: Draft, position: number): Measurements {
-  return operationOn(state, draft, position)?.measurements ?? state.table.at(position).measurements;
-}
-
-/** Tokens of an entry as the draft shows it, by the calibrated estimate, unrounded. */
-export function shownTokens(state: PlanningState, draft: Draft, position: number): number {
-  const operation = operationOn(state, draft, position);
-  return operation === undefined ? (state.storedTokens[position] ?? 0) : tokensOf(state, operation.measurements);
-}
-
-export function sumShown(state: PlanningState, draft: Draft, positions: readonly number[]): number {
-  let sum = 0;
-  for (const position of positions) sum += shownTokens(state, draft, position);
-  return sum;
-}
-
-/** Tokens of an entry as the draft shows it and the policy counts, unrounded. */
-export function countedTokens(state: PlanningState, draft: Draft, position: number): number {
-  const { policy, calibration } = state.input;
-  if (policy.counting === 'calibrated') return shownTokens(state, draft, position);
-  return policyTokens(policy.counting, shownMeasurements(state, draft, position), calibration);
-}
-
-/** Adds an operation if it makes the entry smaller; says whether it did. */
-export function tryOperation(state: PlanningState, draft: Draft, position: number, operation: Operation): boolean {
-  const before = shownTokens(state, draft, position);
-  const after = tokensOf(state, operation.measurements);
-  if (after >= before) return false;
-  draft.operations.set(position, operation);
-  draft.tokens += after - before;
-  return true;
 }
 
 export function isUnseen(state: PlanningState, position: number): boolean {

@@ -1,19 +1,12 @@
 import type { EntryKind, NoteSlot } from '../log/entry.ts';
+import { calibratedTokens } from '../log/estimate.ts';
 import { characterCount, showsMedia } from '../log/measurements.ts';
 import { clearOperation, clipOperation } from '../log/operations.ts';
 import type { ReducerUse } from '../policy/policy.ts';
 import { shortOpening } from './cut-point.ts';
 import type { Operation } from './plan.ts';
-import {
-  isUnseen,
-  operationOn,
-  requiredGain,
-  shownMeasurements,
-  shownTokens,
-  tokensOf,
-  tryOperation,
-} from './planning-state.ts';
-import type { Draft, PlanningState } from './planning-state.ts';
+import { isUnseen, requiredGain } from './planning-state.ts';
+import type { Draft } from './planning-state.ts';
 import { BUILT_IN_REGISTRY, SMALLEST_CLIP, clipTo, stripImages, withoutMedia } from './reducers/built-in.ts';
 
 /**
@@ -21,9 +14,9 @@ import { BUILT_IN_REGISTRY, SMALLEST_CLIP, clipTo, stripImages, withoutMedia } f
  * model, touch only what some request has carried already, and lose nothing: each placeholder names
  * its original.
  */
-export function reduce(state: PlanningState, draft: Draft, goal: number): void {
-  clearSupersededNotes(state, draft, state.notes);
-  applyReducers(state, draft, goal);
+export function reduce(draft: Draft, goal: number): void {
+  clearSupersededNotes(draft, draft.state.notes);
+  applyReducers(draft, goal);
 }
 
 /**
@@ -31,18 +24,17 @@ export function reduce(state: PlanningState, draft: Draft, goal: number): void {
  * still shrink the view.
  */
 export function applyReducers(
-  state: PlanningState,
   draft: Draft,
   goal: number,
-  uses: readonly ReducerUse[] = state.input.policy.reduce,
+  uses: readonly ReducerUse[] = draft.state.input.policy.reduce,
 ): void {
-  const { reducers = BUILT_IN_REGISTRY, onReducerFailed } = state.input;
+  const { reducers = BUILT_IN_REGISTRY, onReducerFailed } = draft.state.input;
   for (const { use, options } of uses) {
     if (draft.tokens <= goal) return;
     const reducer = reducers.get(use);
     try {
       if (reducer === undefined) throw new UnknownReducer(`there is no reducer ${use}`);
-      reducer.apply(state, draft, options, goal);
+      reducer.apply(draft, options, goal);
     } catch (error) {
       if (onReducerFailed === undefined) throw error;
       onReducerFailed(use, error);
@@ -51,10 +43,10 @@ export function applyReducers(
 }
 
 /** Those of the reducers that shorten whatever is kept when others are dropped. */
-export function applyAlways(state: PlanningState, draft: Draft): void {
-  const { policy, reducers = BUILT_IN_REGISTRY } = state.input;
+export function applyAlways(draft: Draft): void {
+  const { policy, reducers = BUILT_IN_REGISTRY } = draft.state.input;
   const always = policy.reduce.filter(({ use }) => reducers.get(use)?.always === true);
-  applyReducers(state, draft, 0, always);
+  applyReducers(draft, 0, always);
 }
 
 /** A policy names a reducer that was not passed to `createWorker`. */
@@ -63,12 +55,13 @@ class UnknownReducer extends Error {
 }
 
 /** A note that a newer one of its slot has replaced says nothing any more; the pass itself may append a continuation. */
-export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: readonly number[]): void {
+export function clearSupersededNotes(draft: Draft, notes: readonly number[]): void {
+  const { state } = draft;
   const seen = new Set<NoteSlot>(state.continuation ? ['continuation'] : []);
   for (const note of notes.toReversed()) {
     const { slot } = state.table.at(note);
     if (slot === undefined) continue;
-    if (seen.has(slot)) tryOperation(state, draft, note, clearOperation(state.table.at(note)));
+    if (seen.has(slot)) draft.change(note, clearOperation(state.table.at(note)));
     seen.add(slot);
   }
 }
@@ -83,30 +76,30 @@ export function clearSupersededNotes(state: PlanningState, draft: Draft, notes: 
  * refuses it edited (R11).
  */
 export function shrinkToFit(
-  state: PlanningState,
   draft: Draft,
   input: { readonly positions: readonly number[]; readonly goal: number; readonly limit: number },
 ): void {
   const { positions, goal, limit } = input;
+  const { state } = draft;
   const { reason, budget } = state.input;
   const { inputBudget } = budget;
   // The largest view with which the turn can go on: what overflowed has to become smaller, whatever the estimate says.
   const most = reason === 'overflow' ? Math.min(inputBudget, state.tokens - requiredGain(state)) : inputBudget;
   const of = (kind: EntryKind): number[] => positions.filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
-  const opening = shortOpening(state, of('user'), (position) => shownTokens(state, draft, position));
+  const opening = shortOpening(state, of('user'), (position) => draft.tokensOf(position));
   const users = of('user').filter((position) => position !== opening);
   const clip = (clipped: readonly number[], media: KeptMedia) => (down: number) =>
-    clipLargest(state, draft, { positions: clipped, goal: down, media });
+    clipLargest(draft, { positions: clipped, goal: down, media });
   const steps: readonly (readonly [goal: number, step: (goal: number) => void])[] = [
-    [goal, () => stripImages(state, draft, 0)],
+    [goal, () => stripImages(draft, 0)],
     [goal, clip(of('tool_result'), 'unseen')],
     [goal, clip(answers.slice(0, -1), 'unseen')],
-    [limit, () => stripAll(state, draft, of('user').slice(0, -1))],
+    [limit, () => stripAll(draft, of('user').slice(0, -1))],
     [limit, clip([...users.slice(0, -1), ...of('branch_summary')], 'unseen')],
     [limit, clip(users.slice(-1), 'all')],
-    [limit, () => stripAll(state, draft, of('tool_result'))],
-    [most, (down) => scaleImages(state, draft, of('user').at(-1), down)],
+    [limit, () => stripAll(draft, of('tool_result'))],
+    [most, (down) => scaleImages(draft, of('user').at(-1), down)],
     [most, clip(opening === null ? [] : [opening], 'all')],
     [inputBudget, () => clip(answers.slice(-1), 'none')(goal)],
   ];
@@ -116,25 +109,27 @@ export function shrinkToFit(
 /** An image of fewer patches of 28 × 28 pixels tells little. */
 const SMALLEST_IMAGE = 64;
 
-function scaleImages(state: PlanningState, draft: Draft, position: number | undefined, goal: number): void {
-  const images = position === undefined ? 0 : shownMeasurements(state, draft, position).images;
+function scaleImages(draft: Draft, position: number | undefined, goal: number): void {
+  const { state } = draft;
+  const images = position === undefined ? 0 : draft.measurementsOf(position).images;
   if (position === undefined || images === 0) return;
-  const shown = operationOn(state, draft, position);
+  const shown = draft.operationOn(position);
   const { headCharacters: head = characterCount(state.table.at(position).measurements), tailCharacters: tail = 0 } =
     shown ?? {};
   const scaled = (mostPatches: number): Operation =>
     clipOperation(state.table.at(position), { head, tail, keepMedia: true, mostPatches });
-  const tokensWith = (patches: number): number => tokensOf(state, scaled(patches).measurements);
-  const room = shownTokens(state, draft, position) - (draft.tokens - goal) - tokensWith(0);
+  const tokensWith = (patches: number): number =>
+    calibratedTokens(scaled(patches).measurements, state.input.calibration);
+  const room = draft.tokensOf(position) - (draft.tokens - goal) - tokensWith(0);
   const patches = Math.floor(room / (tokensWith(1) - tokensWith(0)));
-  tryOperation(state, draft, position, scaled(Math.max(SMALLEST_IMAGE, patches)));
+  draft.change(position, scaled(Math.max(SMALLEST_IMAGE, patches)));
 }
 
 /** Replaces all media of the entries by markers, also what no request has carried. */
-export function stripAll(state: PlanningState, draft: Draft, positions: readonly number[]): void {
+export function stripAll(draft: Draft, positions: readonly number[]): void {
   for (const position of positions) {
-    if (showsMedia(shownMeasurements(state, draft, position))) {
-      tryOperation(state, draft, position, withoutMedia(state, draft, position));
+    if (showsMedia(draft.measurementsOf(position))) {
+      draft.change(position, withoutMedia(draft, position));
     }
   }
 }
@@ -144,13 +139,13 @@ type KeptMedia = 'all' | 'unseen' | 'none';
 
 /** Clips all entries above one common size, chosen so that the view comes down to the goal. */
 function clipLargest(
-  state: PlanningState,
   draft: Draft,
   input: { readonly positions: readonly number[]; readonly goal: number; readonly media: KeptMedia },
 ): void {
   const { positions, goal, media } = input;
-  const clippable = positions.filter((position) => operationOn(state, draft, position)?.kind !== 'clear');
-  const sizes = Float64Array.from(clippable, (position) => shownTokens(state, draft, position));
+  const { state } = draft;
+  const clippable = positions.filter((position) => draft.operationOn(position)?.kind !== 'clear');
+  const sizes = Float64Array.from(clippable, (position) => draft.tokensOf(position));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const allowed = total - (draft.tokens - goal);
   const level = Math.max(SMALLEST_CLIP, commonSize(sizes.toSorted(), allowed));
@@ -158,7 +153,7 @@ function clipLargest(
     if ((sizes[index] ?? 0) <= level) continue;
     const isKept = media === 'all' || (media === 'unseen' && isUnseen(state, position));
     const keepMedia = isKept && state.table.at(position).measurements.images > 0;
-    tryOperation(state, draft, position, clipTo(state, { position, level, keepMedia }));
+    draft.change(position, clipTo(state, { position, level, keepMedia }));
   }
 }
 

@@ -1,9 +1,9 @@
 import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from './cut-point.ts';
-import { countedTokens, shownTokens, sumShown, tokensOf } from './planning-state.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { QUOTE_TOKENS, quotingSection } from '../summary/check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import type { SummaryForm } from './plan.ts';
+import { calibratedTokens } from '../log/estimate.ts';
 import type { NoteSlot } from '../log/entry.ts';
 import { showsMedia } from '../log/measurements.ts';
 import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary, summaryFraming } from '../summary/summary-message.ts';
@@ -50,7 +50,7 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
   const isSeparate = state.input.policy.summary.turnPrefix !== null;
   const older = olderEntries(state, {
     before: from,
-    tokensAt: (position) => shownTokens(state, capped, position),
+    tokensAt: (position) => capped.tokensOf(position),
     userBudget: rooms.userMessages,
     newestIsKept: state.input.turnIsOver === true || tail.some((position) => table.kindAt(position) === 'user'),
   });
@@ -60,9 +60,9 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
     dropped,
     turnStart: first === undefined || !isSeparate ? null : turnStartBefore(table, dropped, first),
     tail,
-    tailTokens: sumShown(state, capped, tail),
+    tailTokens: capped.sum(tail),
     older,
-    olderTokens: sumShown(state, capped, older),
+    olderTokens: capped.sum(older),
     quotedTokens: quotedTokens(state, from),
   };
 }
@@ -93,7 +93,7 @@ function cutPlace(state: PlanningState, rooms: Rooms, capped: Draft): number | n
   if (policy.keep.pivot) return pivotPlace(state);
   return chooseCut({
     ...kept,
-    tokensAt: (position) => Math.ceil(countedTokens(state, capped, position)),
+    tokensAt: (position) => Math.ceil(capped.countedTokens(position)),
     tailBudget: rooms.tail,
     keep: policy.keep,
   });
@@ -180,9 +180,9 @@ export function scarceRooms(rooms: Rooms, { texts, older, room, most, earlier }:
 
 /** The words around a summary, and the list of results below it. */
 export function frameTokens(state: PlanningState, form: SummaryForm): number {
-  const { policy } = state.input;
+  const { policy, calibration } = state.input;
   const framing = summaryFraming(policy, form, idToOpen(state, state.table.length - 1));
-  return tokensOf(state, measureSummary('', policy.summary.question, framing)) + ledgerTokens(state);
+  return calibratedTokens(measureSummary('', policy.summary.question, framing), calibration) + ledgerTokens(state);
 }
 
 /** The entry that the words around a summary name, when the agent can open it and the summary has such words. */

@@ -1,43 +1,37 @@
 import { z } from 'zod';
 import { characterCount, showsMedia } from '../../log/measurements.ts';
+import { calibratedTokens } from '../../log/estimate.ts';
 import { clearOperation, clipOperation, stripOperation } from '../../log/operations.ts';
 import { resolveAmount } from '../../policy/budget.ts';
 import { amount, characters, count, fraction, object, toolNames } from '../../policy/policy-parts.ts';
 import type { Operation } from '../plan.ts';
-import {
-  countedTokens,
-  isUnseen,
-  operationOn,
-  shownMeasurements,
-  shownTokens,
-  tokensOf,
-  tryOperation,
-} from '../planning-state.ts';
+import { isUnseen } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
 
 /** Replaces media of tool results by a marker, except the newest and those that no request has carried yet. */
 const stripImagesReducer = reducer({
   name: 'strip_images',
   options: object({ keepNewest: count.meta({ description: 'Newest images that stay.', unit: 'images' }) }),
-  apply: (state, draft, { keepNewest }) => stripImages(state, draft, keepNewest),
+  apply: (draft, { keepNewest }) => stripImages(draft, keepNewest),
 });
 
 /** At once, so that the provider's cache breaks once. What users showed stays. */
-export function stripImages(state: PlanningState, draft: Draft, keepNewest: number): void {
+export function stripImages(draft: Draft, keepNewest: number): void {
+  const { state } = draft;
   let newest = 0;
   for (const position of state.arrangement.kept.toReversed()) {
     if (state.table.kindAt(position) !== 'tool_result' || isUnseen(state, position)) continue;
-    const shown = shownMeasurements(state, draft, position);
+    const shown = draft.measurementsOf(position);
     if (!showsMedia(shown)) continue;
     newest += Math.max(shown.images, 1);
-    if (newest > keepNewest) tryOperation(state, draft, position, withoutMedia(state, draft, position));
+    if (newest > keepNewest) draft.change(position, withoutMedia(draft, position));
   }
 }
 
 /** A strip; of an entry that is clipped already, the same clip without its media. */
-export function withoutMedia(state: PlanningState, draft: Draft, position: number): Operation {
-  const entry = state.table.at(position);
-  const inForce = operationOn(state, draft, position);
+export function withoutMedia(draft: Draft, position: number): Operation {
+  const entry = draft.state.table.at(position);
+  const inForce = draft.operationOn(position);
   if (inForce?.kind !== 'clip') return stripOperation(entry);
   return clipOperation(entry, { head: inForce.headCharacters ?? 0, tail: inForce.tailCharacters ?? 0 });
 }
@@ -55,7 +49,8 @@ const clearToolResultsReducer = reducer({ name: 'clear_tool_results', options: c
  * Old results of successful calls beyond the protected amount become placeholders, oldest first, if
  * that wins enough. What lies behind a cleared result was looked at when that one was cleared.
  */
-function clearToolResults(state: PlanningState, draft: Draft, given: z.output<typeof clearing>, goal: number): void {
+function clearToolResults(draft: Draft, given: z.output<typeof clearing>, goal: number): void {
+  const { state } = draft;
   const { budget, policy } = state.input;
   const protect = resolveAmount(given.protect, budget);
   const newestTurns = turnsFrom(state, given.protectTurns);
@@ -66,8 +61,8 @@ function clearToolResults(state: PlanningState, draft: Draft, given: z.output<ty
     const { kind, toolName = '', isError } = state.table.at(position);
     if (kind !== 'tool_result' || position > newestTurns) continue;
     if (given.protectedTools.includes(toolName) || isError === true) continue;
-    if (operationOn(state, draft, position)?.kind === 'clear') break;
-    const shown = Math.ceil(countedTokens(state, draft, position));
+    if (draft.operationOn(position)?.kind === 'clear') break;
+    const shown = Math.ceil(draft.countedTokens(position));
     newest += shown;
     if (newest <= protect || isUnseen(state, position)) continue;
     won += shown;
@@ -76,7 +71,7 @@ function clearToolResults(state: PlanningState, draft: Draft, given: z.output<ty
   if (won <= resolveAmount(given.minimum, budget)) return;
   for (const position of candidates.reverse()) {
     if (policy.target !== null && draft.tokens <= goal) return;
-    tryOperation(state, draft, position, clearOperation(state.table.at(position), policy.placeholders?.clear));
+    draft.change(position, clearOperation(state.table.at(position), policy.placeholders?.clear));
   }
 }
 
@@ -101,21 +96,22 @@ const capToolResultsReducer = reducer({
       .meta({ description: 'First items that stay of a result that is a JSON array.', unit: 'items' }),
   }),
   always: true,
-  apply: (state, draft, { limit, documentLimit, documentTools, arrayItems }) => {
+  apply: (draft, { limit, documentLimit, documentTools, arrayItems }) => {
+    const { state } = draft;
     const { budget } = state.input;
     const [ofDocuments, ofOthers] = [resolveAmount(documentLimit, budget), resolveAmount(limit, budget)];
     for (const position of state.arrangement.kept) {
       const { kind, toolName = '' } = state.table.at(position);
       if (kind !== 'tool_result') continue;
       const level = documentTools.includes(toolName) ? ofDocuments : ofOthers;
-      if (shownTokens(state, draft, position) <= level) continue;
-      if (operationOn(state, draft, position)?.kind === 'clear') continue;
+      if (draft.tokensOf(position) <= level) continue;
+      if (draft.operationOn(position)?.kind === 'clear') continue;
       const operation = clipTo(state, {
         position,
         level,
-        keepMedia: showsMedia(shownMeasurements(state, draft, position)),
+        keepMedia: showsMedia(draft.measurementsOf(position)),
       });
-      tryOperation(state, draft, position, { ...operation, arrayItems });
+      draft.change(position, { ...operation, arrayItems });
     }
   },
 });
@@ -154,46 +150,44 @@ type ClipOptions = z.output<typeof clipping>;
 const clipReducer = reducer({
   name: 'clip',
   options: clipping,
-  apply: (state, draft, given, goal) => {
+  apply: (draft, given, goal) => {
     const { expectedRetention } = given;
+    const { table } = draft.state;
     let expected = draft.tokens;
-    for (const position of given.of.flatMap((kind) => clipCandidates(state, draft, given, kind))) {
+    for (const position of given.of.flatMap((kind) => clipCandidates(draft, given, kind))) {
       if ((expectedRetention === null ? draft.tokens : expected) <= goal) return;
-      const size = characterCount(state.table.at(position).measurements);
+      const size = characterCount(table.at(position).measurements);
       const head = Math.floor(Math.min(size * given.headFraction, given.headLimit));
       const tail = Math.floor(Math.min(size * given.tailFraction, given.tailLimit));
       if (size <= head + tail + WORTH_CLIPPING) continue;
-      const keepMedia = shownMeasurements(state, draft, position).images > 0;
-      const before = shownTokens(state, draft, position);
-      const operation = clipOperation(state.table.at(position), { head, tail, keepMedia });
-      if (!tryOperation(state, draft, position, operation)) continue;
+      const keepMedia = draft.measurementsOf(position).images > 0;
+      const before = draft.tokensOf(position);
+      const operation = clipOperation(table.at(position), { head, tail, keepMedia });
+      if (!draft.change(position, operation)) continue;
       expected -= before * (1 - (expectedRetention ?? 0));
     }
   },
 });
 
-function clipCandidates(
-  state: PlanningState,
-  draft: Draft,
-  given: ClipOptions,
-  kind: z.output<typeof clippedKind>,
-): number[] {
-  const ofKind = state.arrangement.kept.filter((position) => state.table.kindAt(position) === kind);
+function clipCandidates(draft: Draft, given: ClipOptions, kind: z.output<typeof clippedKind>): number[] {
+  const { table, arrangement } = draft.state;
+  const ofKind = arrangement.kept.filter((position) => table.kindAt(position) === kind);
   const older = ofKind.slice(0, Math.max(0, ofKind.length - given.protectNewest));
-  const candidates = older.filter((position) => isClippable(state, draft, position, given));
+  const candidates = older.filter((position) => isClippable(draft, position, given));
   if (kind !== 'tool_result') return candidates;
-  const sizeOf = (position: number): number => characterCount(state.table.at(position).measurements);
+  const sizeOf = (position: number): number => characterCount(table.at(position).measurements);
   return candidates.sort((left, right) => sizeOf(right) - sizeOf(left));
 }
 
-function isClippable(state: PlanningState, draft: Draft, position: number, given: ClipOptions): boolean {
+function isClippable(draft: Draft, position: number, given: ClipOptions): boolean {
+  const { state } = draft;
   const { toolName = '', isError, measurements } = state.table.at(position);
   if (!given.unseen && isUnseen(state, position)) return false;
   if (characterCount(measurements) < given.minimumCharacters) return false;
   if (given.protectFirstUserMessage && position === state.firstUserMessage) return false;
   // What went wrong is seldom said twice (W12).
   if (isError === true || given.protectedTools.includes(toolName)) return false;
-  const inForce = operationOn(state, draft, position)?.kind;
+  const inForce = draft.operationOn(position)?.kind;
   return inForce === undefined || inForce === 'strip';
 }
 
@@ -219,10 +213,11 @@ export function clipTo(
   input: { position: number; level: number; keepMedia: boolean },
 ): Operation {
   const { position, level, keepMedia } = input;
+  const { calibration } = state.input;
   const entry = state.table.at(position);
-  const empty = tokensOf(state, clipOperation(entry, { head: 0, tail: 0, keepMedia }).measurements);
+  const empty = calibratedTokens(clipOperation(entry, { head: 0, tail: 0, keepMedia }).measurements, calibration);
   const text = { ...entry.measurements, images: 0, imagePatches: 0, documentPages: 0, frames: 0 };
-  const perCharacter = tokensOf(state, text) / Math.max(1, characterCount(entry.measurements));
+  const perCharacter = calibratedTokens(text, calibration) / Math.max(1, characterCount(entry.measurements));
   const forText = Math.max(SMALLEST_CLIP / 2, level - empty - ROUNDING);
   const kept = perCharacter === 0 ? 0 : Math.floor(forText / perCharacter);
   const tail = Math.min(kept, Math.max(Math.floor(kept * TAIL_SHARE), LAST_LINE));
@@ -236,7 +231,7 @@ export interface Reducer<Options extends z.ZodType = z.ZodType> {
   /** Applied also where entries are dropped for a summary, however much the compaction has still to win. */
   readonly always: boolean;
   /** Changes the draft until it is down to `goal` tokens. @throws ZodError for wrong options */
-  readonly apply: (state: PlanningState, draft: Draft, options: unknown, goal: number) => void;
+  readonly apply: (draft: Draft, options: unknown, goal: number) => void;
 }
 
 export type Reducers = ReadonlyMap<string, Reducer>;
@@ -245,13 +240,13 @@ export function reducer<Options extends z.ZodType>(definition: {
   readonly name: string;
   readonly options: Options;
   readonly always?: boolean;
-  readonly apply: (state: PlanningState, draft: Draft, options: z.output<Options>, goal: number) => void;
+  readonly apply: (draft: Draft, options: z.output<Options>, goal: number) => void;
 }): Reducer<Options> {
   const { name, options, always = false, apply } = definition;
   return {
     name,
     options,
     always,
-    apply: (state, draft, given, goal) => apply(state, draft, options.parse(given), goal),
+    apply: (draft, given, goal) => apply(draft, options.parse(given), goal),
   };
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { characterCount, showsMedia } from '../../log/measurements.ts';
 import { clearOperation, clipOperation } from '../../log/operations.ts';
 import type { Operation } from '../plan.ts';
-import { isUnseen, operationOn, shownMeasurements, shownTokens, tryOperation } from '../planning-state.ts';
+import { isUnseen } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
 import { reducer, withoutMedia } from './built-in.ts';
 import type { Reducer } from './built-in.ts';
@@ -80,15 +80,16 @@ export function defineReducer<Options extends z.ZodType>(definition: {
   return reducer({
     name,
     options,
-    apply: (state, draft, given, goal) => {
+    apply: (draft, given, goal) => {
+      const { state } = draft;
       const positions = reduciblePositions(state);
       const byId = new Map(positions.map((position) => [state.table.at(position).id, position]));
-      const entries = positions.map((position) => reducibleEntry(state, draft, position));
+      const entries = positions.map((position) => reducibleEntry(draft, position));
       for (const change of plan({ entries, tokens: Math.ceil(draft.tokens), goal: Math.floor(goal) }, given)) {
         if (draft.tokens <= goal) return;
         const position = byId.get(change.id);
         if (position === undefined) throw new ReducerError(`${name} changed ${change.id}, which it was not given`);
-        tryOperation(state, draft, position, operationFor(state, draft, { change, position, name }));
+        draft.change(position, operationFor(draft, { change, position, name }));
       }
     },
   });
@@ -102,8 +103,8 @@ function reduciblePositions(state: PlanningState): number[] {
   return state.arrangement.kept.filter(isReducible);
 }
 
-function reducibleEntry(state: PlanningState, draft: Draft, position: number): ReducibleEntry {
-  const { id, kind, turnId, toolName = null, isError = false, measurements } = state.table.at(position);
+function reducibleEntry(draft: Draft, position: number): ReducibleEntry {
+  const { id, kind, turnId, toolName = null, isError = false, measurements } = draft.state.table.at(position);
   return {
     id,
     kind: kind === 'user' || kind === 'assistant' ? kind : 'tool_result',
@@ -111,28 +112,27 @@ function reducibleEntry(state: PlanningState, draft: Draft, position: number): R
     toolName,
     isError,
     characters: characterCount(measurements),
-    tokens: Math.ceil(shownTokens(state, draft, position)),
-    images: shownMeasurements(state, draft, position).images,
-    shown: operationOn(state, draft, position)?.kind ?? null,
+    tokens: Math.ceil(draft.tokensOf(position)),
+    images: draft.measurementsOf(position).images,
+    shown: draft.operationOn(position)?.kind ?? null,
   };
 }
 
 function operationFor(
-  state: PlanningState,
   draft: Draft,
   of: { readonly change: Change; readonly position: number; readonly name: string },
 ): Operation {
   const { change, position, name } = of;
-  const entry = state.table.at(position);
+  const entry = draft.state.table.at(position);
   switch (change.kind) {
     case 'clip': {
       const { head, tail } = change;
-      return clipOperation(entry, { head, tail, keepMedia: showsMedia(shownMeasurements(state, draft, position)) });
+      return clipOperation(entry, { head, tail, keepMedia: showsMedia(draft.measurementsOf(position)) });
     }
     case 'clear':
       if (entry.kind === 'tool_result') return clearOperation(entry);
       throw new ReducerError(`${name} cleared ${change.id}, which is no tool result: clip it instead`);
     case 'strip':
-      return withoutMedia(state, draft, position);
+      return withoutMedia(draft, position);
   }
 }
