@@ -2,7 +2,7 @@ import type { CompactionPolicy } from '../policy/policy.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import { groupEntries, mayBegin } from '../log/groups.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
-import type { PlanningState } from './planning-state.ts';
+import type { Draft } from './planning-state.ts';
 
 interface CutSearch {
   /** Positions of what the view keeps, ascending. */
@@ -20,19 +20,20 @@ interface CutSearch {
  */
 export function chooseCut(search: CutSearch): number | null {
   const { kept, table, keep } = search;
-  const newest = placeBack(kept.length - 1, (place) => {
-    return table.kindAt(kept[place] ?? 0) !== 'note' && mayBegin(table, kept, place);
+  const newest = kept.findLastIndex((position, place) => {
+    return table.kindAt(position) !== 'note' && mayBegin(table, kept, place);
   });
   if (newest <= 0) return null;
-  const cut = placeOn(newest, Math.min(tailStart(search), newest), (place) => mayBegin(table, kept, place));
+  let cut = Math.min(tailStart(search), newest);
+  while (!mayBegin(table, kept, cut)) cut += 1;
   const aligned = keep.splitTurns ? cut : cutAtTurn(search, cut);
   return aligned > 0 ? aligned : null;
 }
 
 /** Place of an entry, or of the one before it with which a view may begin; `null` when nothing would be dropped. */
 export function cutAtSequence({ kept, table }: Pick<CutSearch, 'kept' | 'table'>, sequence: number): number | null {
-  const cut = placeBack(kept.length - 1, (place) => {
-    return table.sequenceAt(kept[place] ?? 0) <= sequence && mayBegin(table, kept, place);
+  const cut = kept.findLastIndex((position, place) => {
+    return table.sequenceAt(position) <= sequence && mayBegin(table, kept, place);
   });
   return cut > 0 ? cut : null;
 }
@@ -48,31 +49,16 @@ function tailStart({ kept, tokensAt, tailBudget, keep }: CutSearch): number {
   return 0;
 }
 
-/** The first place from `from` on that `fits`; `end` when there is none. */
-function placeOn(end: number, from: number, fits: (place: number) => boolean): number {
-  let place = from;
-  while (place < end && !fits(place)) place += 1;
-  return place;
-}
-
-/** The newest place up to `from` that `fits`; -1 when there is none. */
-function placeBack(from: number, fits: (place: number) => boolean): number {
-  let place = from;
-  while (place >= 0 && !fits(place)) place -= 1;
-  return place;
-}
-
 /** The nearest user message; inside the turn when it is the only one, or the newest and larger than the tail by itself. */
 function cutAtTurn({ kept, table, tokensAt, keep, tailBudget }: CutSearch, cut: number): number {
   const isTurn = (place: number): boolean => table.kindAt(kept[place] ?? 0) === 'user' && mayBegin(table, kept, place);
-  const found = placeOn(kept.length, cut, isTurn);
-  const later = found < kept.length ? found : -1;
-  const earlier = placeBack(Math.min(cut, kept.length - 1), isTurn);
-  if (keep.tailReaches === 'at_most') return later > 0 ? later : earlier > 0 ? earlier : cut;
-  const isNewest = placeOn(kept.length, earlier + 1, isTurn) === kept.length;
-  const ofTurn = kept.slice(earlier).reduce((sum, position) => sum + tokensAt(position), 0);
-  if (isNewest && earlier >= 0 && ofTurn > tailBudget) return cut;
-  return earlier > 0 ? earlier : later > 0 ? later : cut;
+  const later = kept.findIndex((_, place) => place >= cut && isTurn(place));
+  const earlier = kept.findLastIndex((_, place) => place <= cut && isTurn(place));
+  const nearest = keep.tailReaches === 'at_most' ? [later, earlier] : [earlier, later];
+  const turn = nearest.find((place) => place > 0) ?? cut;
+  if (keep.tailReaches === 'at_most' || later !== -1) return turn;
+  const ofTurn = kept.slice(turn).reduce((sum, position) => sum + tokensAt(position), 0);
+  return ofTurn > tailBudget ? cut : turn;
 }
 
 /**
@@ -93,59 +79,51 @@ export function turnStartBefore(table: OutlineTable, dropped: readonly number[],
  * says so, user messages within their budget, groups that name active files.
  */
 export function olderEntries(
-  state: PlanningState,
+  capped: Draft,
   of: {
     readonly before: number;
-    readonly tokensAt: (position: number) => number;
     /** Tokens. */
     readonly userBudget: number;
     /** A user message stands after the cut. */
     readonly newestIsKept: boolean;
   },
 ): readonly number[] {
-  const { table } = state;
-  const first = keptFirst(state, of.before);
-  // The first message may name an active file too.
-  const active = olderActiveEntries(state, of).filter((position) => position !== first);
-  const taken = new Set([...(first === null ? [] : [first]), ...active]);
+  const { table, firstUserMessage, input } = capped.state;
+  const tokensAt = (position: number): number => capped.tokensOf(position);
+  const taken = new Set(olderActiveEntries(capped, of.before));
+  const keepsFirst = input.policy.keep.firstUserMessage && firstUserMessage !== -1 && firstUserMessage < of.before;
+  if (keepsFirst) taken.add(firstUserMessage);
   const candidates: number[] = [];
   for (let position = 0; position < of.before; position += 1) {
     if (table.kindAt(position) === 'user' && !taken.has(position)) candidates.push(position);
   }
   const users = keptUserMessages({
     candidates,
-    tokensAt: of.tokensAt,
+    tokensAt,
     budget: of.userBudget,
     newestIsKept: of.newestIsKept,
-    opening: shortOpening(state, candidates, of.tokensAt),
+    opening: shortOpening(capped, candidates),
   });
   return [...taken, ...users].sort((left, right) => left - right);
 }
 
-function keptFirst({ input, firstUserMessage }: PlanningState, before: number): number | null {
-  if (!input.policy.keep.firstUserMessage || firstUserMessage === -1) return null;
-  return firstUserMessage < before ? firstUserMessage : null;
-}
-
 /** Entries of groups before the cut that name active files, the newest first within their amount; whole groups, as always (D8). */
-function olderActiveEntries(
-  { input, table, arrangement }: PlanningState,
-  of: { readonly before: number; readonly tokensAt: (position: number) => number },
-): readonly number[] {
+function olderActiveEntries(capped: Draft, before: number): readonly number[] {
+  const { input, table, arrangement } = capped.state;
   const { policy, budget, activeEntryIds } = input;
   if (policy.keep.activeFiles === null || activeEntryIds === undefined) return [];
   let left = resolveAmount(policy.keep.activeFiles.amount, budget);
   const kept: number[] = [];
-  const shown = [...arrangement.olderUserMessages, ...arrangement.kept].filter((position) => position < of.before);
-  const positions = new Map(shown.map((position) => [table.at(position), position]));
-  for (const group of groupEntries([...positions.keys()]).toReversed()) {
+  const older = [...arrangement.olderUserMessages, ...arrangement.kept].filter((position) => position < before);
+  const entries = older.map((position) => ({ ...table.at(position), position }));
+  for (const group of groupEntries(entries).toReversed()) {
     if (group.kind !== 'assistant' && group.kind !== 'user') continue;
     if (!group.entries.some(({ id }) => activeEntryIds.has(id))) continue;
-    const ofGroup = group.entries.flatMap((entry) => positions.get(entry) ?? []);
-    const tokens = ofGroup.reduce((sum, position) => sum + of.tokensAt(position), 0);
+    const positions = group.entries.map(({ position }) => position);
+    const tokens = capped.sum(positions);
     if (tokens > left) continue;
     left -= tokens;
-    kept.push(...ofGroup);
+    kept.push(...positions);
   }
   return kept;
 }
@@ -196,17 +174,14 @@ const SHORT_SHARE = 0.5;
  * that the summary tells.
  * @param positions of user entries, oldest first
  */
-export function shortOpening(
-  { input, table }: PlanningState,
-  positions: readonly number[],
-  tokensAt: (position: number) => number,
-): number | null {
+export function shortOpening(draft: Draft, positions: readonly number[]): number | null {
+  const { input, table } = draft.state;
   if (input.turnIsOver === true) return null;
   const opening = positions.find((position) => table.at(position).turnId === input.turnId);
-  return opening !== undefined && isShortMessage(tokensAt(opening), input.budget.userMessages) ? opening : null;
+  return opening !== undefined && isShortMessage(draft.tokensOf(opening), input.budget.userMessages) ? opening : null;
 }
 
 /** @param budget for user messages, tokens */
-export function isShortMessage(tokens: number, budget: number): boolean {
+function isShortMessage(tokens: number, budget: number): boolean {
   return tokens <= SHORT_SHARE * budget;
 }

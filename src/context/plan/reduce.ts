@@ -87,7 +87,7 @@ export function shrinkToFit(
   const most = reason === 'overflow' ? Math.min(inputBudget, state.tokens - requiredGain(state)) : inputBudget;
   const of = (kind: EntryKind): number[] => positions.filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
-  const opening = shortOpening(state, of('user'), (position) => draft.tokensOf(position));
+  const opening = shortOpening(draft, of('user'));
   const users = of('user').filter((position) => position !== opening);
   const clip = (clipped: readonly number[], media: KeptMedia) => (down: number) =>
     clipLargest(draft, { positions: clipped, goal: down, media });

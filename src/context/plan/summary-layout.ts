@@ -48,9 +48,8 @@ export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layou
   const cut = from < table.length ? table.sequenceAt(from) : table.sequenceAt(from - 1) + 1;
   const dropped = droppedMessages(state, from);
   const isSeparate = state.input.policy.summary.turnPrefix !== null;
-  const older = olderEntries(state, {
+  const older = olderEntries(capped, {
     before: from,
-    tokensAt: (position) => capped.tokensOf(position),
     userBudget: rooms.userMessages,
     newestIsKept: state.input.turnIsOver === true || tail.some((position) => table.kindAt(position) === 'user'),
   });
