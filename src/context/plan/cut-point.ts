@@ -115,7 +115,7 @@ function olderActiveEntries(capped: Draft, before: number): readonly number[] {
   let left = resolveAmount(policy.keep.activeFiles.amount, budget);
   const kept: number[] = [];
   const older = [...arrangement.olderUserMessages, ...arrangement.kept].filter((position) => position < before);
-  const entries = older.map((position) => ({ ...table.at(position), position }));
+  const entries = older.map((position) => Object.assign(table.at(position), { position }));
   for (const group of groupEntries(entries).toReversed()) {
     if (group.kind !== 'assistant' && group.kind !== 'user') continue;
     if (!group.entries.some(({ id }) => activeEntryIds.has(id))) continue;

@@ -4,17 +4,9 @@ import type { OutlineTable } from '../log/outline-table.ts';
 import type { SummaryForm } from './plan.ts';
 import { Draft, draftedPlan } from './planning-state.ts';
 import type { DraftedPlan, PlanningState } from './planning-state.ts';
-import { applyAlways, clearSupersededNotes, reduce, shrinkToFit, stripAll } from './reduce.ts';
+import { applyAlways, clearSupersededNotes, reduce, shrinkToFit } from './reduce.ts';
 import { shareOf, summaryParts, entriesRead } from './summary-parts.ts';
-import {
-  SMALLEST_SUMMARY,
-  carriedNotes,
-  frameTokens,
-  idToOpen,
-  layOut,
-  noteTokens,
-  scarceRooms,
-} from './summary-layout.ts';
+import { SMALLEST_SUMMARY, carriedNotes, frameTokens, idToOpen, layOut, scarceRooms } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
 import { summaryContent, summaryFraming, summaryShown } from '../summary/summary-message.ts';
 
@@ -36,7 +28,7 @@ export function planSummary(
   if (wide === null) return null;
   const isManual = input.reason === 'manual';
   const frame = frameTokens(state, form);
-  const overhead = frame + state.continuationTokens + noteTokens(state, carriedNotes(state, Infinity));
+  const overhead = frame + state.continuationTokens + capped.sum(carriedNotes(state, Infinity));
   const spent = state.fixedTokens + overhead + wide.quotedTokens;
   const room = Math.max(0, goal - spent);
   const texts = summaryRoom(state, wanted, wide);
@@ -110,7 +102,7 @@ function completePlan(
   clearSupersededNotes(draft, shownNotes);
   const shown = [...layout.older, ...layout.tail];
   // What is sent again after an overflow must not be what overflowed (O28).
-  if (input.policy.keep.pivot && input.reason === 'overflow') stripAll(draft, shown);
+  if (input.policy.keep.pivot && input.reason === 'overflow') for (const position of shown) draft.strip(position);
   // What the user asked for in a small view is a summary, not that words of theirs which fit are clipped.
   const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
   shrinkToFit(draft, { positions: shown, goal, limit: Math.max(goal, of.limit) });
@@ -161,7 +153,7 @@ function draftAfterCut(
   state: PlanningState,
   { frame, layout, capped, summaryLimit }: { frame: number; layout: Layout; capped: Draft; summaryLimit: number },
 ): Draft {
-  const notes = noteTokens(state, carriedNotes(state, layout.from));
+  const notes = capped.sum(carriedNotes(state, layout.from));
   const summary = frame + summaryLimit + layout.quotedTokens;
   const shown = notes + layout.olderTokens + layout.tailTokens;
   const draft = new Draft(state, state.fixedTokens + summary + shown + state.continuationTokens);

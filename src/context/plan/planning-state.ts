@@ -5,7 +5,9 @@ import { calibratedColumn, calibratedTokens } from '../log/estimate.ts';
 import { outlineTable } from '../log/outline-table.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { measureContent } from '../log/measure.ts';
+import { showsMedia } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
+import { clipOperation, stripOperation } from '../log/operations.ts';
 import type { CompactionForm, CompactionPlan, Operation, PlanInput } from './plan.ts';
 import { arrangePositions, operationsByPosition, visiblePositions } from '../view/view-arrangement.ts';
 import type { Arranged, OperationsInForce } from '../view/view-arrangement.ts';
@@ -206,6 +208,16 @@ export class Draft {
     this.operations.set(position, operation);
     this.tokens -= gain;
     return true;
+  }
+
+  /** Replaces images and files by markers; an entry that is clipped already stays clipped. */
+  strip(position: number): void {
+    if (!showsMedia(this.measurementsOf(position))) return;
+    const entry = this.state.table.at(position);
+    const clip = this.operationOn(position);
+    const isClipped = clip?.kind === 'clip';
+    const size = { head: clip?.headCharacters ?? 0, tail: clip?.tailCharacters ?? 0 };
+    this.change(position, isClipped ? clipOperation(entry, size) : stripOperation(entry));
   }
 }
 

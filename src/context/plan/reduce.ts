@@ -1,13 +1,13 @@
 import type { EntryKind, NoteSlot } from '../log/entry.ts';
 import { calibratedTokens } from '../log/estimate.ts';
-import { characterCount, showsMedia } from '../log/measurements.ts';
+import { characterCount } from '../log/measurements.ts';
 import { clearOperation, clipOperation } from '../log/operations.ts';
 import type { ReducerUse } from '../policy/policy.ts';
 import { shortOpening } from './cut-point.ts';
 import type { Operation } from './plan.ts';
 import { isUnseen, requiredGain } from './planning-state.ts';
 import type { Draft } from './planning-state.ts';
-import { BUILT_IN_REGISTRY, SMALLEST_CLIP, clipTo, stripImages, withoutMedia } from './reducers/built-in.ts';
+import { BUILT_IN_REGISTRY, SMALLEST_CLIP, clipTo, stripImages } from './reducers/built-in.ts';
 
 /**
  * Applies the policy's reducers in order until the view is down to `goal` tokens. They need no
@@ -91,14 +91,17 @@ export function shrinkToFit(
   const users = of('user').filter((position) => position !== opening);
   const clip = (clipped: readonly number[], media: KeptMedia) => (down: number) =>
     clipLargest(draft, { positions: clipped, goal: down, media });
+  const strip = (stripped: readonly number[]) => () => {
+    for (const position of stripped) draft.strip(position);
+  };
   const steps: readonly (readonly [goal: number, step: (goal: number) => void])[] = [
     [goal, () => stripImages(draft, 0)],
     [goal, clip(of('tool_result'), 'unseen')],
     [goal, clip(answers.slice(0, -1), 'unseen')],
-    [limit, () => stripAll(draft, of('user').slice(0, -1))],
+    [limit, strip(of('user').slice(0, -1))],
     [limit, clip([...users.slice(0, -1), ...of('branch_summary')], 'unseen')],
     [limit, clip(users.slice(-1), 'all')],
-    [limit, () => stripAll(draft, of('tool_result'))],
+    [limit, strip(of('tool_result'))],
     [most, (down) => scaleImages(draft, of('user').at(-1), down)],
     [most, clip(opening === null ? [] : [opening], 'all')],
     [inputBudget, () => clip(answers.slice(-1), 'none')(goal)],
@@ -123,15 +126,6 @@ function scaleImages(draft: Draft, position: number | undefined, goal: number): 
   const room = draft.tokensOf(position) - (draft.tokens - goal) - tokensWith(0);
   const patches = Math.floor(room / (tokensWith(1) - tokensWith(0)));
   draft.change(position, scaled(Math.max(SMALLEST_IMAGE, patches)));
-}
-
-/** Replaces all media of the entries by markers, also what no request has carried. */
-export function stripAll(draft: Draft, positions: readonly number[]): void {
-  for (const position of positions) {
-    if (showsMedia(draft.measurementsOf(position))) {
-      draft.change(position, withoutMedia(draft, position));
-    }
-  }
 }
 
 /** Which media of a clipped entry stay. `unseen`: those that no request has carried. */

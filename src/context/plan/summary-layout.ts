@@ -211,7 +211,3 @@ export function carriedNotes(state: PlanningState, before: number): readonly num
   }
   return [...newest.values()];
 }
-
-export function noteTokens({ storedTokens }: PlanningState, notes: readonly number[]): number {
-  return notes.reduce((sum, note) => sum + (storedTokens[note] ?? 0), 0);
-}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { characterCount, showsMedia } from '../../log/measurements.ts';
 import { calibratedTokens } from '../../log/estimate.ts';
-import { clearOperation, clipOperation, stripOperation } from '../../log/operations.ts';
+import { clearOperation, clipOperation } from '../../log/operations.ts';
 import { resolveAmount } from '../../policy/budget.ts';
 import { amount, characters, count, fraction, object, toolNames } from '../../policy/policy-parts.ts';
 import type { Operation } from '../plan.ts';
@@ -24,16 +24,8 @@ export function stripImages(draft: Draft, keepNewest: number): void {
     const shown = draft.measurementsOf(position);
     if (!showsMedia(shown)) continue;
     newest += Math.max(shown.images, 1);
-    if (newest > keepNewest) draft.change(position, withoutMedia(draft, position));
+    if (newest > keepNewest) draft.strip(position);
   }
-}
-
-/** A strip; of an entry that is clipped already, the same clip without its media. */
-export function withoutMedia(draft: Draft, position: number): Operation {
-  const entry = draft.state.table.at(position);
-  const inForce = draft.operationOn(position);
-  if (inForce?.kind !== 'clip') return stripOperation(entry);
-  return clipOperation(entry, { head: inForce.headCharacters ?? 0, tail: inForce.tailCharacters ?? 0 });
 }
 
 const clearing = object({

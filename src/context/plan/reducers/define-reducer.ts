@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import { characterCount, showsMedia } from '../../log/measurements.ts';
 import { clearOperation, clipOperation } from '../../log/operations.ts';
-import type { Operation } from '../plan.ts';
 import { isUnseen } from '../planning-state.ts';
 import type { Draft, PlanningState } from '../planning-state.ts';
-import { reducer, withoutMedia } from './built-in.ts';
+import { reducer } from './built-in.ts';
 import type { Reducer } from './built-in.ts';
 
 /** A message, answer or tool result that the view shows, as numbers: its text stays in the database. */
@@ -89,7 +88,7 @@ export function defineReducer<Options extends z.ZodType>(definition: {
         if (draft.tokens <= goal) return;
         const position = byId.get(change.id);
         if (position === undefined) throw new ReducerError(`${name} changed ${change.id}, which it was not given`);
-        draft.change(position, operationFor(draft, { change, position, name }));
+        applyChange(draft, { change, position, name });
       }
     },
   });
@@ -118,21 +117,26 @@ function reducibleEntry(draft: Draft, position: number): ReducibleEntry {
   };
 }
 
-function operationFor(
+function applyChange(
   draft: Draft,
   of: { readonly change: Change; readonly position: number; readonly name: string },
-): Operation {
+): void {
   const { change, position, name } = of;
   const entry = draft.state.table.at(position);
   switch (change.kind) {
     case 'clip': {
       const { head, tail } = change;
-      return clipOperation(entry, { head, tail, keepMedia: showsMedia(draft.measurementsOf(position)) });
+      const keepMedia = showsMedia(draft.measurementsOf(position));
+      draft.change(position, clipOperation(entry, { head, tail, keepMedia }));
+      return;
     }
     case 'clear':
-      if (entry.kind === 'tool_result') return clearOperation(entry);
-      throw new ReducerError(`${name} cleared ${change.id}, which is no tool result: clip it instead`);
+      if (entry.kind !== 'tool_result') {
+        throw new ReducerError(`${name} cleared ${change.id}, which is no tool result: clip it instead`);
+      }
+      draft.change(position, clearOperation(entry));
+      return;
     case 'strip':
-      return withoutMedia(draft, position);
+      draft.strip(position);
   }
 }
