@@ -5,7 +5,7 @@ import type { SummaryForm } from './plan.ts';
 import { Draft, draftedPlan } from './planning-state.ts';
 import type { DraftedPlan, PlanningState } from './planning-state.ts';
 import { applyAlways, clearSupersededNotes, reduce, shrinkToFit } from './reduce.ts';
-import { shareOf, summaryParts, entriesRead } from './summary-parts.ts';
+import { shareOf, summaryParts } from './summary-parts.ts';
 import { SMALLEST_SUMMARY, carriedNotes, frameTokens, idToOpen, layOut, scarceRooms } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
 import { summaryContent, summaryFraming, summaryShown } from '../summary/summary-message.ts';
@@ -106,13 +106,7 @@ function completePlan(
   // What the user asked for in a small view is a summary, not that words of theirs which fit are clipped.
   const goal = input.reason === 'manual' ? Math.max(of.goal, input.budget.target) : of.goal;
   shrinkToFit(draft, { positions: shown, goal, limit: Math.max(goal, of.limit) });
-  const parts = summaryParts(input, of.form, {
-    read: entriesRead(state, dropped),
-    turnStart,
-    maximumOutput: rooms.summary,
-    turnPrefixOutput: rooms.turnPrefix,
-    summaryLimit,
-  });
+  const parts = summaryParts(state, of.form, { positions: dropped, turnStart, rooms, summaryLimit });
   if (parts === null) return null;
   const after = input.summary?.coveredThroughSequence ?? 0;
   const how = summaryShown(input.policy, {
@@ -192,11 +186,10 @@ export function planSummaryInPlace(
   const changed = kept.filter((position) => draft.operations.has(position) && table.kindAt(position) !== 'note');
   if (changed.length === 0) return null;
   const newest = table.sequenceAt(table.length - 1);
-  const parts = summaryParts(input, form, {
-    read: entriesRead(state, positionsRead(state)),
+  const parts = summaryParts(state, form, {
+    positions: positionsRead(state),
     turnStart: null,
-    maximumOutput: summaryLimit,
-    turnPrefixOutput: summaryLimit,
+    rooms: { summary: summaryLimit, turnPrefix: 0 },
     summaryLimit,
   });
   if (parts === null) return null;

@@ -5,6 +5,7 @@ import type { CompactionPolicy, TranscriptLimits } from '../policy/policy.ts';
 import { PREVIOUS_SHARE, summaryRequestLimit } from '../summary/summary-request.ts';
 import { headingList } from '../summary/sections.ts';
 import type { PlanningState } from './planning-state.ts';
+import type { Rooms } from './summary-layout.ts';
 import type { EntryKind } from '../log/entry.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import { isEncodedData } from '../log/readable-text.ts';
@@ -38,6 +39,21 @@ interface Stretch {
   readonly piece?: PartPiece;
 }
 
+/** What the parts of a summary read, oldest first, and what a request holds besides. Token numbers are unrounded. */
+interface Reading {
+  readonly table: OutlineTable;
+  readonly positions: readonly number[];
+  /** What each entry takes in a transcript. */
+  readonly tokens: Float64Array;
+  readonly transcript: TranscriptLimits;
+  /** Largest request. */
+  readonly limit: number;
+  /** Of a request without transcript and previous summary. */
+  readonly overhead: number;
+  readonly previousTokens: number;
+  readonly maximumOutput: number;
+}
+
 /**
  * The calls of the summarizing model: one part when all originals fit into one request, otherwise
  * parts that run in parallel and a merge; the beginning of a split turn is then a part of its own.
@@ -45,88 +61,78 @@ interface Stretch {
  * many parts (R8, R9).
  */
 export function summaryParts(
-  input: PlanInput,
+  state: PlanningState,
   form: SummaryForm,
   plan: {
-    /** Entries that no summary covers yet and the cut drops. */
-    readonly read: EntriesRead;
+    /** Of entries that no summary covers yet and the cut drops. */
+    readonly positions: readonly number[];
     /** Sequence of the message that opened the turn which the cut splits; `null`: nothing gets a summary of its own. */
     readonly turnStart: number | null;
-    /** Longest answer of the last part, tokens. */
-    readonly maximumOutput: number;
-    /** The same for the beginning of a split turn. */
-    readonly turnPrefixOutput: number;
+    /** Longest answers of the last part and for the beginning of a split turn, tokens. */
+    readonly rooms: Pick<Rooms, 'summary' | 'turnPrefix'>;
     /** The same for all of it together. */
     readonly summaryLimit: number;
   },
 ): PlanPart[] | null {
-  const { read } = plan;
-  const all = { from: 0, to: read.positions.length };
-  if (form === 'extractive_summary') {
-    // Written by the program, so no window limits what it reads.
-    return [
-      readingPart(read, { kind: 'history', ...all }, { number: 1, inputTokens: 0, maximumOutput: plan.summaryLimit }),
-    ];
-  }
-  const maximumOutput = Math.max(1, Math.floor(plan.maximumOutput));
-  const stretches = splitStretches(read, plan.turnStart);
-  const frame: RequestFrame = {
+  const { input, table } = state;
+  const { positions, rooms } = plan;
+  const maximumOutput = Math.max(1, Math.floor(rooms.summary));
+  const reading: Reading = {
+    table,
+    positions,
+    tokens: transcriptTokens(state, positions),
+    transcript: input.policy.summary.transcript,
     limit: Math.floor(summaryRequestLimit(input.summarizer, maximumOutput) * shareOf(form)),
     overhead: requestOverhead(input),
-    previousTokens: input.summary === null ? 0 : calibratedTokens(input.summary.measurements, input.calibration),
+    previousTokens: state.summaryTokens,
     maximumOutput,
-    transcript: input.policy.summary.transcript,
   };
+  if (form === 'extractive_summary') {
+    // Written by the program, so no window limits what it reads.
+    const all: Stretch = { kind: 'history', from: 0, to: positions.length };
+    return [readingPart(reading, all, { number: 1, inputTokens: 0, maximumOutput: plan.summaryLimit })];
+  }
+  const stretches = splitStretches(reading, plan.turnStart);
   const parts = stretches.map((stretch, index) => {
     const isPrefix = stretch.kind === 'turn_prefix';
-    const previous = isPrefix ? 0 : frame.previousTokens;
-    return readingPart(read, stretch, {
+    return readingPart(reading, stretch, {
       number: index + 1,
-      inputTokens: frame.overhead + previous + sumTokens(read, stretch),
-      maximumOutput: isPrefix ? Math.max(1, Math.floor(plan.turnPrefixOutput)) : maximumOutput,
+      inputTokens: reading.overhead + (isPrefix ? 0 : reading.previousTokens) + sumTokens(reading, stretch),
+      maximumOutput: isPrefix ? Math.max(1, Math.floor(rooms.turnPrefix)) : maximumOutput,
     });
   });
-  return parts.every((part) => part.inputTokens <= frame.limit) ? parts : partsWithMerge(read, stretches, frame);
+  return parts.every((part) => part.inputTokens <= reading.limit) ? parts : partsWithMerge(reading, stretches);
 }
 
-/** What a summary request holds besides the transcript. Tokens. */
-interface RequestFrame {
-  readonly limit: number;
-  readonly overhead: number;
-  readonly previousTokens: number;
-  readonly maximumOutput: number;
-  readonly transcript: TranscriptLimits;
-}
-
-function partsWithMerge(read: EntriesRead, stretches: readonly Stretch[], frame: RequestFrame): PlanPart[] | null {
-  const room = Math.max(1, frame.limit - frame.overhead);
-  const by = { size: room, transcript: frame.transcript };
-  const packed = stretches.flatMap((stretch) => packStretch(read, stretch, by));
+function partsWithMerge(reading: Reading, stretches: readonly Stretch[]): PlanPart[] | null {
+  const { limit, overhead, previousTokens } = reading;
+  const room = Math.max(1, limit - overhead);
+  const packed = stretches.flatMap((stretch) => packStretch(reading, stretch, room));
   if (packed.length >= PARTS_MAXIMUM) return null;
-  const forTexts = Math.max(0, room - Math.min(frame.previousTokens, room * PREVIOUS_SHARE));
+  const forTexts = Math.max(0, room - Math.min(previousTokens, room * PREVIOUS_SHARE));
   const maximumOutput = Math.max(
-    Math.min(PART_OUTPUT_MINIMUM, frame.maximumOutput),
-    Math.floor(Math.min(frame.maximumOutput, forTexts / packed.length)),
+    Math.min(PART_OUTPUT_MINIMUM, reading.maximumOutput),
+    Math.floor(Math.min(reading.maximumOutput, forTexts / packed.length)),
   );
   const parts = packed.map((stretch, index) => {
-    const inputTokens = Math.min(frame.limit, frame.overhead + sumTokens(read, stretch));
-    return readingPart(read, stretch, { number: index + 1, inputTokens, maximumOutput });
+    const inputTokens = Math.min(limit, overhead + sumTokens(reading, stretch));
+    return readingPart(reading, stretch, { number: index + 1, inputTokens, maximumOutput });
   });
-  const mergeTokens = frame.overhead + frame.previousTokens + parts.length * maximumOutput;
+  const mergeTokens = overhead + previousTokens + parts.length * maximumOutput;
   const merge: PlanPart = {
     number: parts.length + 1,
     wave: 2,
     kind: 'merge',
-    inputTokens: Math.ceil(Math.min(frame.limit, mergeTokens)),
-    maximumOutput: frame.maximumOutput,
+    inputTokens: Math.ceil(Math.min(limit, mergeTokens)),
+    maximumOutput: reading.maximumOutput,
   };
   return [...parts, merge];
 }
 
-function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] {
-  const to = read.positions.length;
-  if (turnStart === null) return [{ kind: 'history', from: 0, to }];
-  const border = read.positions.findLastIndex((position) => read.table.sequenceAt(position) < turnStart) + 1;
+function splitStretches({ table, positions }: Reading, turnStart: number | null): Stretch[] {
+  const to = positions.length;
+  const start = turnStart ?? Infinity;
+  const border = positions.findLastIndex((position) => table.sequenceAt(position) < start) + 1;
   const stretches: readonly Stretch[] = [
     { kind: 'history', from: 0, to: border },
     { kind: 'turn_prefix', from: border, to },
@@ -138,77 +144,70 @@ function splitStretches(read: EntriesRead, turnStart: number | null): Stretch[] 
  * Consecutive groups of at most `size` tokens, so that a part sees each call with its results. A
  * larger group is taken apart; a larger single entry is read in pieces (R9), unless the policy shortens its kind anyway.
  */
-function packStretch(
-  read: EntriesRead,
-  stretch: Stretch,
-  { size, transcript }: { readonly size: number; readonly transcript: TranscriptLimits },
-): Stretch[] {
+function packStretch(reading: Reading, { kind, ...stretch }: Stretch, size: number): Stretch[] {
   const packed: Stretch[] = [];
   let open = stretch.from;
   let tokens = 0;
   // Before this place entries are packed one by one.
   let apart = stretch.from;
   for (let from = stretch.from, to = from; from < stretch.to; from = to) {
-    to = from < apart ? from + 1 : groupEnd(read, from, stretch.to);
-    const added = sumTokens(read, { from, to });
+    to = from < apart ? from + 1 : groupEnd(reading, from, stretch.to);
+    const added = sumTokens(reading, { from, to });
     if (added > size && to - from > 1) {
       apart = to;
       to = from;
       continue;
     }
     if (from > open && tokens + added > size) {
-      packed.push({ kind: stretch.kind, from: open, to: from });
+      packed.push({ kind, from: open, to: from });
       open = from;
       tokens = 0;
     }
-    if (added > size && isReadWhole(kindRead(read, from), transcript)) {
+    if (added > size && isReadWhole(kindRead(reading, from), reading.transcript)) {
       const of = Math.ceil(added / (size * PIECE_SHARE));
-      for (let number = 1; number <= of; number += 1) {
-        packed.push({ kind: stretch.kind, from, to, piece: { number, of } });
-      }
+      for (let number = 1; number <= of; number += 1) packed.push({ kind, from, to, piece: { number, of } });
       open = to;
     } else tokens += added;
   }
-  if (open < stretch.to) packed.push({ kind: stretch.kind, from: open, to: stretch.to });
+  if (open < stretch.to) packed.push({ kind, from: open, to: stretch.to });
   return packed;
 }
 
-function isReadWhole(kind: EntryKind | undefined, limits: TranscriptLimits): boolean {
-  if (limits.total !== null) return false;
-  switch (kind) {
-    case 'user':
-      return limits.user === null;
-    case 'assistant':
-      return limits.assistant === null && limits.toolInput === null;
-    case 'tool_result':
-      return limits.toolResult === null;
-    default:
-      return true;
-  }
-}
-
 /** Results belong to what stands before them, in order of arrival: parts are ranges of sequences. */
-function groupEnd(read: EntriesRead, from: number, limit: number): number {
+function groupEnd(reading: Reading, from: number, limit: number): number {
   let end = from + 1;
-  while (end < limit && kindRead(read, end) === 'tool_result') end += 1;
+  while (end < limit && kindRead(reading, end) === 'tool_result') end += 1;
   return end;
 }
 
+function isReadWhole(kind: EntryKind, { total, user, assistant, toolInput, toolResult }: TranscriptLimits): boolean {
+  const ofKinds: Partial<Record<EntryKind, readonly (number | null)[]>> = {
+    user: [user],
+    assistant: [assistant, toolInput],
+    tool_result: [toolResult],
+  };
+  return [total, ...(ofKinds[kind] ?? [])].every((limit) => limit === null);
+}
+
 function readingPart(
-  read: EntriesRead,
+  { table, positions }: Reading,
   { kind, from, to, piece }: Stretch,
   of: { readonly number: number; readonly inputTokens: number; readonly maximumOutput: number },
 ): PlanPart {
-  const fromSequence = read.table.sequenceAt(read.positions[from] ?? 0);
-  const toSequence = read.table.sequenceAt(read.positions[to - 1] ?? 0);
+  const fromSequence = table.sequenceAt(positions[from] ?? 0);
+  const toSequence = table.sequenceAt(positions[to - 1] ?? 0);
   const inputTokens = Math.ceil(of.inputTokens);
   return { ...of, wave: 1, kind, fromSequence, toSequence, inputTokens, ...(piece !== undefined && { piece }) };
 }
 
-function sumTokens({ tokens }: EntriesRead, { from, to, piece }: Omit<Stretch, 'kind'>): number {
+function sumTokens({ tokens }: Reading, { from, to, piece }: Omit<Stretch, 'kind'>): number {
   let sum = 0;
   for (let index = from; index < to; index += 1) sum += tokens[index] ?? 0;
   return sum / (piece?.of ?? 1);
+}
+
+function kindRead({ table, positions }: Reading, place: number): EntryKind {
+  return table.kindAt(positions[place] ?? 0);
 }
 
 /** Kept, because to count the texts of a policy takes as long as to plan 1,000 entries. */
@@ -236,24 +235,12 @@ function longestOf(texts: readonly string[]): string {
 /** Frame and placeholders of one entry in a transcript, tokens. */
 const ENTRY_FRAME_TOKENS = 20;
 
-function kindRead({ table, positions }: EntriesRead, place: number): EntryKind {
-  return table.kindAt(positions[place] ?? 0);
-}
-
-/** What the parts of a summary read, oldest first, with what each entry takes in a transcript. */
-export interface EntriesRead {
-  readonly table: OutlineTable;
-  readonly positions: readonly number[];
-  /** One for each of them. */
-  readonly tokens: Float64Array;
-}
-
-export function entriesRead(state: PlanningState, positions: readonly number[]): EntriesRead {
+/** `Float64Array.from` takes as long as all other planning. */
+function transcriptTokens(state: PlanningState, positions: readonly number[]): Float64Array {
   const tokens = new Float64Array(positions.length);
-  for (let place = 0; place < positions.length; place += 1) {
+  for (let place = 0; place < positions.length; place += 1)
     tokens[place] = originalTokens(state, positions[place] ?? 0);
-  }
-  return { table: state.table, positions, tokens };
+  return tokens;
 }
 
 /** As the transcript shows it: no longer than the policy lets a result be, media as one line each, and of encoded data only where it was. */
