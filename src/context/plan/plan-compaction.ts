@@ -4,7 +4,7 @@ import { summaryRequestLimit } from '../summary/summary-request.ts';
 import type { PlanPart, Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
 import { breakdownWindow } from '../view/view-arrangement.ts';
 import { Draft, draftedPlan, planningState, requiredGain } from './planning-state.ts';
-import type { DraftedPlan, PlanningState } from './planning-state.ts';
+import type { DraftedPlan, Goals, PlanningState } from './planning-state.ts';
 import { applyReducers, reduce, shrinkToFit } from './reduce.ts';
 import { hasEnoughMessages, planSummary, planSummaryInPlace } from './plan-summary.ts';
 
@@ -108,11 +108,7 @@ function formsFrom({ input }: PlanningState): readonly CompactionForm[] {
   return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
 }
 
-function planForm(
-  state: PlanningState,
-  form: CompactionForm,
-  goals: { readonly goal: number; readonly limit: number },
-): DraftedPlan | null {
+function planForm(state: PlanningState, form: CompactionForm, goals: Goals): DraftedPlan | null {
   const { goal } = goals;
   switch (form) {
     case 'reduction':
@@ -156,18 +152,11 @@ function goalTokens(state: PlanningState): number {
   const leastRoom = Math.max(room * (policy.leastRoom ?? HALF), Math.min(room * HALF, SMALL_ROOM));
   const target = Math.max(calibrated(budget.target), state.fixedTokens + leastRoom);
   const shrinkable = Math.max(0, state.tokens - state.fixedTokens);
-  switch (reason) {
-    case 'maintenance':
-    case 'threshold':
-      return target;
-    case 'manual':
-      return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
-    case 'overflow': {
-      const lower = target * FORCED_SHARE ** (1 + (state.input.recoveries ?? 0));
-      const scaled = Math.min(lower, (state.tokens * lower) / Math.max(1, budget.window));
-      return Math.min(budget.inputBudget, Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT));
-    }
-  }
+  if (reason === 'manual') return Math.min(target, state.fixedTokens + shrinkable * MANUAL_SHARE);
+  if (reason !== 'overflow') return target;
+  const lower = target * FORCED_SHARE ** (1 + (state.input.recoveries ?? 0));
+  const scaled = Math.min(lower, (state.tokens * lower) / Math.max(1, budget.window));
+  return Math.min(budget.inputBudget, Math.max(scaled, state.fixedTokens + shrinkable * DEEPEST_CUT));
 }
 
 /** `accepted`, or the code of why the next weaker form must be planned. */

@@ -1,33 +1,31 @@
-import { calibratedTokens } from '../log/estimate.ts';
-import { measureContent } from '../log/measure.ts';
 import type { OutlineTable } from '../log/outline-table.ts';
 import type { SummaryForm } from './plan.ts';
 import { Draft, draftedPlan } from './planning-state.ts';
-import type { DraftedPlan, PlanningState } from './planning-state.ts';
+import type { DraftedPlan, Goals, PlanningState } from './planning-state.ts';
 import { applyAlways, clearSupersededNotes, reduce, shrinkToFit } from './reduce.ts';
 import { shareOf, summaryParts } from './summary-parts.ts';
-import { SMALLEST_SUMMARY, carriedNotes, frameTokens, idToOpen, layOut, scarceRooms } from './summary-layout.ts';
+import {
+  SMALLEST_SUMMARY,
+  carriedNotes,
+  frameTokens,
+  idToOpen,
+  layOut,
+  ledgerTokens,
+  scarceRooms,
+} from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
-import { summaryContent, summaryFraming, summaryShown } from '../summary/summary-message.ts';
+import { summaryFraming, summaryShown } from '../summary/summary-message.ts';
 
-/**
- * Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop.
- *
- * @param goals.goal tokens that the pass aims for
- * @param goals.limit tokens that it may leave
- */
-export function planSummary(
-  state: PlanningState,
-  form: SummaryForm,
-  { goal, limit }: { readonly goal: number; readonly limit: number },
-): DraftedPlan | null {
+/** Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop. */
+export function planSummary(state: PlanningState, form: SummaryForm, { goal, limit }: Goals): DraftedPlan | null {
   const { input } = state;
   const wanted = wantedRooms(state, form);
   const capped = cappedDraft(state);
   const wide = layOut(state, wanted, capped);
   if (wide === null) return null;
   const isManual = input.reason === 'manual';
-  const frame = frameTokens(state, form);
+  const framing = summaryFraming(input.policy, form, idToOpen(state, state.table.length - 1));
+  const frame = frameTokens(state, framing) + ledgerTokens(state);
   const overhead = frame + state.continuationTokens + capped.sum(carriedNotes(state, Infinity));
   const spent = state.fixedTokens + overhead + wide.quotedTokens;
   const room = Math.max(0, goal - spent);
@@ -58,15 +56,19 @@ function isMessage(table: OutlineTable, position: number): boolean {
 }
 
 function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {
-  const { budget, summarizer } = state.input;
-  const longest = form === 'extractive_summary' ? Infinity : summarizer.maximumOutput;
-  const share = shareOf(form);
+  const { summaryOutput, turnPrefixOutput, tail, userMessages } = state.input.budget;
   return {
-    summary: Math.min(budget.summaryOutput, longest) * share,
-    turnPrefix: Math.min(budget.turnPrefixOutput, longest) * share,
-    tail: budget.tail,
-    userMessages: budget.userMessages,
+    summary: longestText(state, form, summaryOutput),
+    turnPrefix: longestText(state, form, turnPrefixOutput),
+    tail,
+    userMessages,
   };
+}
+
+/** Of the tokens asked for, what the model can write; the program writes as much as it is asked for. */
+function longestText({ input }: PlanningState, form: SummaryForm, asked: number): number {
+  const longest = form === 'extractive_summary' ? Infinity : input.summarizer.maximumOutput;
+  return Math.min(asked, longest) * shareOf(form);
 }
 
 /** What the whole summary may take: a text for the history, one for the beginning of a split turn, or both. */
@@ -168,15 +170,12 @@ const SUMMARY_SHARE = 0.15;
  *
  * @returns `null` when nothing can be shortened
  */
-export function planSummaryInPlace(
-  state: PlanningState,
-  form: SummaryForm,
-  goals: { readonly goal: number; readonly limit: number },
-): DraftedPlan | null {
+export function planSummaryInPlace(state: PlanningState, form: SummaryForm, goals: Goals): DraftedPlan | null {
   const { input, table } = state;
-  const summaryLimit = Math.floor(roomInPlace(state, form, goals.goal));
+  const fitting = Math.max(SMALLEST_SUMMARY, (goals.goal - state.fixedTokens) * SUMMARY_SHARE);
+  const summaryLimit = Math.floor(longestText(state, form, Math.min(input.budget.summaryOutput, fitting)));
   const framing = summaryFraming(input.policy, form, null);
-  const frame = calibratedTokens(measureContent(summaryContent('', framing)), input.calibration);
+  const frame = frameTokens(state, framing);
   const withoutOld = state.tokens - state.summaryTokens + state.continuationTokens;
   const draft = new Draft(state, withoutOld + frame + summaryLimit);
   reduce(draft, goals.goal);
@@ -202,14 +201,6 @@ export function planSummaryInPlace(
     inPlace: true,
     targets: changed.length,
   });
-}
-
-function roomInPlace(state: PlanningState, form: SummaryForm, goal: number): number {
-  const { budget, summarizer } = state.input;
-  const asked = budget.summaryOutput;
-  const possible = form === 'extractive_summary' ? asked : Math.min(asked, summarizer.maximumOutput);
-  const fitting = Math.max(SMALLEST_SUMMARY, (goal - state.fixedTokens) * SUMMARY_SHARE);
-  return Math.min(possible, fitting) * shareOf(form);
 }
 
 /** What came after the summary in force; all of the view when nothing did. */

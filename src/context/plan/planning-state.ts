@@ -125,6 +125,14 @@ function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): 
   return count;
 }
 
+/** In tokens of the whole view. */
+export interface Goals {
+  /** What the pass aims for. */
+  readonly goal: number;
+  /** What it may leave. */
+  readonly limit: number;
+}
+
 /** A plan before it was held against target and minimum gain. */
 export type DraftedPlan = Omit<CompactionPlan, 'acceptedTokens' | 'requiredGain'>;
 

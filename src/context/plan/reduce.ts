@@ -34,7 +34,7 @@ export function applyReducers(
     const reducer = reducers.get(use);
     try {
       if (reducer === undefined) throw new UnknownReducer(`there is no reducer ${use}`);
-      reducer.apply(draft, options, goal);
+      reducer.apply(draft, reducer.options.parse(options), goal);
     } catch (error) {
       if (onReducerFailed === undefined) throw error;
       onReducerFailed(use, error);

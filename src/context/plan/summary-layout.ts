@@ -2,11 +2,11 @@ import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from './cut-p
 import type { Draft, PlanningState } from './planning-state.ts';
 import { QUOTE_TOKENS, quotingSection } from '../summary/check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
-import type { SummaryForm } from './plan.ts';
+import type { SummaryFraming } from '../policy/policy.ts';
 import { calibratedTokens } from '../log/estimate.ts';
 import type { NoteSlot } from '../log/entry.ts';
 import { showsMedia } from '../log/measurements.ts';
-import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary, summaryFraming } from '../summary/summary-message.ts';
+import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary } from '../summary/summary-message.ts';
 
 export interface Rooms {
   readonly summary: number;
@@ -177,11 +177,9 @@ export function scarceRooms(rooms: Rooms, { texts, older, room, most, earlier }:
   };
 }
 
-/** The words around a summary, and the list of results below it. */
-export function frameTokens(state: PlanningState, form: SummaryForm): number {
-  const { policy, calibration } = state.input;
-  const framing = summaryFraming(policy, form, idToOpen(state, state.table.length - 1));
-  return calibratedTokens(measureSummary('', policy.summary.question, framing), calibration) + ledgerTokens(state);
+/** The words around a summary. */
+export function frameTokens({ input }: PlanningState, framing: SummaryFraming): number {
+  return calibratedTokens(measureSummary('', input.policy.summary.question, framing), input.calibration);
 }
 
 /** The entry that the words around a summary name, when the agent can open it and the summary has such words. */
@@ -190,7 +188,7 @@ export function idToOpen({ input, table }: PlanningState, position: number): str
 }
 
 /** What the list of results may take; not more than there can be results. */
-function ledgerTokens({ input, table, summaryTokens }: PlanningState): number {
+export function ledgerTokens({ input, table, summaryTokens }: PlanningState): number {
   const size = ledgerSize(input.budget);
   // Those of earlier passes stand below the summary in force.
   if (summaryTokens > 0) return size;

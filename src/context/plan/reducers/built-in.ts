@@ -220,25 +220,14 @@ export function clipTo(
 export interface Reducer<Options extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly options: Options;
-  /** Applied also where entries are dropped for a summary, however much the compaction has still to win. */
-  readonly always: boolean;
-  /** Changes the draft until it is down to `goal` tokens. @throws ZodError for wrong options */
-  readonly apply: (draft: Draft, options: unknown, goal: number) => void;
+  /** Applied also where entries are dropped for a summary, however much the compaction has still to win. Default: false. */
+  readonly always?: boolean;
+  /** Changes the draft until it is down to `goal` tokens. */
+  apply(draft: Draft, options: z.output<Options>, goal: number): void;
 }
 
 export type Reducers = ReadonlyMap<string, Reducer>;
 
-export function reducer<Options extends z.ZodType>(definition: {
-  readonly name: string;
-  readonly options: Options;
-  readonly always?: boolean;
-  readonly apply: (draft: Draft, options: z.output<Options>, goal: number) => void;
-}): Reducer<Options> {
-  const { name, options, always = false, apply } = definition;
-  return {
-    name,
-    options,
-    always,
-    apply: (draft, given, goal) => apply(draft, options.parse(given), goal),
-  };
+export function reducer<Options extends z.ZodType>(definition: Reducer<Options>): Reducer<Options> {
+  return definition;
 }
