@@ -2,7 +2,6 @@
 const TAGS = {
   // A request for a summary, and what stands in a transcript.
   transcript: 'transcript',
-  originals: 'originals',
   previousSummary: 'previous_summary',
   part: 'part',
   user: 'user',

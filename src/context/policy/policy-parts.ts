@@ -93,7 +93,7 @@ export const continuationTexts = object({
 export const placeholderTexts = object({
   clip: z.string().min(1).exactOptional().meta({
     description:
-      'Text between head and tail of a clipped content. It may hold `{{tool}}` and the counts `{{original}}`, `{{omitted}}`, `{{head}}` and `{{tail}}`.',
+      'Text between head and tail of a clipped content. It may hold the counts `{{original}}`, `{{omitted}}`, `{{head}}` and `{{tail}}`.',
   }),
   strip: z.string().min(1).exactOptional().meta({
     description: 'Text in place of stripped images.',
