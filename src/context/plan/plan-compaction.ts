@@ -109,24 +109,16 @@ function formsFrom({ input }: PlanningState): readonly CompactionForm[] {
 }
 
 function planForm(state: PlanningState, form: CompactionForm, goals: Goals): DraftedPlan | null {
-  const { goal } = goals;
-  switch (form) {
-    case 'reduction':
-      return planOperations(state, form, (draft) => reduce(draft, goal));
-    case 'summary':
-    case 'shorter_summary':
-    case 'extractive_summary':
-      if (!hasEnoughMessages(state)) return null;
-      return state.input.policy.summary.of === 'shortened'
-        ? planSummaryInPlace(state, form, goals)
-        : planSummary(state, form, goals);
-    case 'clip_only':
-      return planOperations(state, form, (draft) => {
-        reduce(draft, goal);
-        const { olderUserMessages, kept } = state.arrangement;
-        shrinkToFit(draft, { positions: [...olderUserMessages, ...kept], ...goals });
-      });
+  if (form === 'reduction' || form === 'clip_only') {
+    return planOperations(state, form, (draft) => {
+      reduce(draft, goals.goal);
+      const { olderUserMessages, kept } = state.arrangement;
+      if (form === 'clip_only') shrinkToFit(draft, { positions: [...olderUserMessages, ...kept], ...goals });
+    });
   }
+  if (!hasEnoughMessages(state)) return null;
+  const isInPlace = state.input.policy.summary.of === 'shortened';
+  return isInPlace ? planSummaryInPlace(state, form, goals) : planSummary(state, form, goals);
 }
 
 function planOperations(

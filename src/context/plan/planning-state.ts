@@ -103,16 +103,9 @@ const CONTINUATIONS_IN_A_ROW = 3;
  */
 function wantsContinuation(input: PlanInput, table: OutlineTable, insideTurn: boolean): boolean {
   if (input.turnIsOver === true || continuationsInARow(input, table) >= CONTINUATIONS_IN_A_ROW) return false;
-  switch (input.policy.continuation) {
-    case 'never':
-      return false;
-    case 'always':
-      return true;
-    case 'automatic':
-      return input.reason !== 'manual' && insideTurn;
-    case 'inside_turn':
-      return insideTurn;
-  }
+  const { continuation } = input.policy;
+  if (continuation === 'always' || continuation === 'never') return continuation === 'always';
+  return insideTurn && (continuation === 'inside_turn' || input.reason !== 'manual');
 }
 
 function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): number {
