@@ -89,7 +89,6 @@ export function olderEntries(
   },
 ): readonly number[] {
   const { table, firstUserMessage, input } = capped.state;
-  const tokensAt = (position: number): number => capped.tokensOf(position);
   const taken = new Set(olderActiveEntries(capped, of.before));
   const keepsFirst = input.policy.keep.firstUserMessage && firstUserMessage !== -1 && firstUserMessage < of.before;
   if (keepsFirst) taken.add(firstUserMessage);
@@ -99,7 +98,7 @@ export function olderEntries(
   }
   const users = keptUserMessages({
     candidates,
-    tokensAt,
+    tokensAt: (position) => capped.tokensOf(position),
     budget: of.userBudget,
     newestIsKept: of.newestIsKept,
     opening: shortOpening(capped, candidates),

@@ -181,8 +181,9 @@ function flushPart(state: PlanningState, parts: readonly PlanPart[]): readonly P
   const flush = state.input.policy.summary.flush;
   const { table } = state;
   if (flush === null || parts.length === 0 || !isFlushDue(state, flush)) return parts;
-  const messages = state.arrangement.kept.filter((position) => table.kindAt(position) !== 'note');
-  const [oldest, newest] = [messages[0], messages.at(-1)];
+  const isMessage = (position: number): boolean => table.kindAt(position) !== 'note';
+  const oldest = state.arrangement.kept.find(isMessage);
+  const newest = state.arrangement.kept.findLast(isMessage);
   if (newest === undefined || oldest === undefined) return parts;
   const { summarizer } = state.input;
   const limit = summaryRequestLimit(summarizer, flush.maximumOutput);

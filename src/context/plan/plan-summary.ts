@@ -21,7 +21,7 @@ export function planSummary(state: PlanningState, form: SummaryForm, { goal, lim
   const { input } = state;
   const wanted = wantedRooms(state, form);
   const capped = cappedDraft(state);
-  const wide = layOut(state, wanted, capped);
+  const wide = layOut(capped, wanted);
   if (wide === null) return null;
   const isManual = input.reason === 'manual';
   const framing = summaryFraming(input.policy, form, idToOpen(state, state.table.length - 1));
@@ -37,7 +37,7 @@ export function planSummary(state: PlanningState, form: SummaryForm, { goal, lim
   // What the user asked for in a small view aims low, but may leave what others may.
   const most = isManual ? Math.max(room, input.budget.target - spent) : room;
   const rooms = isEnough ? wanted : scarceRooms(wanted, { texts, older: wide.olderTokens, room, most, earlier });
-  const layout = isEnough ? wide : (layOut(state, rooms, capped) ?? wide);
+  const layout = isEnough ? wide : (layOut(capped, rooms) ?? wide);
   const plan = completePlan(state, { form, goal, limit, layout, capped, rooms, frame });
   // Nothing is urgent in a pass that the user asks for: rather none than one which leaves out what the summary before says.
   const saysLess = isManual && input.form === undefined && plan !== null && plan.summaryLimit < earlier;
@@ -47,12 +47,9 @@ export function planSummary(state: PlanningState, form: SummaryForm, { goal, lim
 export function hasEnoughMessages({ input, table, arrangement }: PlanningState): boolean {
   const { minimumMessages } = input.policy.keep;
   if (minimumMessages === 0) return true;
-  const shown = [...arrangement.olderUserMessages, ...arrangement.kept];
-  return shown.filter((position) => isMessage(table, position)).length >= minimumMessages;
-}
-
-function isMessage(table: OutlineTable, position: number): boolean {
-  return ['user', 'assistant', 'tool_result'].includes(table.kindAt(position));
+  const isMessage = (position: number): boolean =>
+    ['user', 'assistant', 'tool_result'].includes(table.kindAt(position));
+  return [...arrangement.olderUserMessages, ...arrangement.kept].filter(isMessage).length >= minimumMessages;
 }
 
 function wantedRooms(state: PlanningState, form: SummaryForm): Rooms {

@@ -38,9 +38,10 @@ export interface Layout {
  * @param capped results beyond the policy's caps, shortened
  * @returns `null` when nothing would be dropped
  */
-export function layOut(state: PlanningState, rooms: Rooms, capped: Draft): Layout | null {
+export function layOut(capped: Draft, rooms: Rooms): Layout | null {
+  const { state } = capped;
   const { table, arrangement } = state;
-  const place = cutPlace(state, rooms, capped);
+  const place = cutPlace(capped, rooms);
   if (place === null) return null;
   const tail = arrangement.kept.slice(place);
   const [first] = tail;
@@ -84,7 +85,8 @@ function quotedTokens({ input, table, storedTokens }: PlanningState, before: num
   return Math.min(limit, whole);
 }
 
-function cutPlace(state: PlanningState, rooms: Rooms, capped: Draft): number | null {
+function cutPlace(capped: Draft, rooms: Rooms): number | null {
+  const { state } = capped;
   const { table, arrangement } = state;
   const { policy, keepFrom } = state.input;
   const kept = { kept: arrangement.kept, table };

@@ -238,8 +238,9 @@ const ENTRY_FRAME_TOKENS = 20;
 /** `Float64Array.from` takes as long as all other planning. */
 function transcriptTokens(state: PlanningState, positions: readonly number[]): Float64Array {
   const tokens = new Float64Array(positions.length);
-  for (let place = 0; place < positions.length; place += 1)
+  for (let place = 0; place < positions.length; place += 1) {
     tokens[place] = originalTokens(state, positions[place] ?? 0);
+  }
   return tokens;
 }
 
