@@ -6,8 +6,6 @@ import { waitUntil } from '../support/wait-until.ts';
 import { nothingIsBroken } from './steady-turn.ts';
 
 const CALLS = 20;
-/** Longer than all of them need to begin. */
-const ANSWER_MILLISECONDS = 12_000;
 
 /** Model calls and `once` tools of as many conversations, all of which run until the test goes on. */
 export interface RunningCalls {
@@ -18,12 +16,7 @@ export interface RunningCalls {
 export async function startRunningCalls(harness: TurnHarness): Promise<RunningCalls> {
   const { client, database, workspace } = harness;
   await harness.clearFaults();
-  await harness.fault({
-    kind: 'delay',
-    milliseconds: ANSWER_MILLISECONDS,
-    times: CALLS,
-    match: { containing: 'asking' },
-  });
+  const answer = await harness.hold({ containing: 'asking' });
   const before = (await harness.asked()).total;
   const command = 'until [ -e let-go ]; do sleep 0.5; done; echo acted >> effects';
   const task = `Call run_command with ${JSON.stringify({ command })}`;
@@ -36,10 +29,10 @@ export async function startRunningCalls(harness: TurnHarness): Promise<RunningCa
         (select count(*)::int from model_attempts where conversation_id = any(${ids}) and state = 'registered') as asked`;
     return row?.tools === CALLS && row.asked === CALLS && (await harness.asked()).total === before + 2 * CALLS;
   };
-  await waitUntil('all calls run', run, 60_000);
+  await waitUntil('all calls run', run);
   return {
     async end() {
-      await writeFile(join(workspace, 'let-go'), '');
+      await Promise.all([answer(), writeFile(join(workspace, 'let-go'), '')]);
       for (const each of sent)
         expect(await client.conversation.outcome({ ...each, timeoutMilliseconds: 120_000 })).toMatchObject({
           outcome: 'completed',

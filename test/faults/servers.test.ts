@@ -6,7 +6,6 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runInProcess } from '../cli/run-in-process.ts';
 import { findTemporalCli } from '../../src/local/setup/temporal-cli.mjs';
-import { textOf } from '../../src/context/log/content.ts';
 import { freePort } from '../../src/local/ports.ts';
 import { startPostgres } from '../../src/local/postgres/postgres.ts';
 import type { LocalPostgres } from '../../src/local/postgres/postgres.ts';
@@ -243,58 +242,5 @@ test(
     const entries = await stored();
     expect(entries.slice(0, held.length)).toEqual([...held]);
     expect(entries.filter(({ id }) => lost.some((one) => one.id === id))).toEqual([]);
-  },
-);
-
-test(
-  'SIGTERM during a model call and a tool call: results within the grace period are stored, the process ends, and another worker takes the rest',
-  longTest,
-  async () => {
-    const { client, database: sql } = harness;
-    await harness.clearFaults();
-    const states = async (turn: { conversationId: string }): Promise<(string | null)[]> => {
-      const rows = await sql<{ state: string | null }[]>`
-        select format('tool %s, try %s', state, attempt) as state from tool_calls where conversation_id = ${turn.conversationId}
-        union all select format('model %s, try %s', state, attempt) from model_attempts
-        where conversation_id = ${turn.conversationId} order by 1`;
-      return rows.map(({ state }) => state);
-    };
-    const acting = await client.start('Call run_command with {"command": "sleep 3; echo done >> acted"}');
-    await waitUntil('the tool runs', async () => (await states(acting)).includes('tool claimed, try 1'));
-    await harness.fault({ kind: 'delay', milliseconds: 2_000, times: 1 });
-    const asking = await client.start('Call read_file with {"path": "acted"}');
-    await waitUntil('the model is asked', async () => (await states(asking)).includes('model registered, try 1'));
-    worker.kill('SIGTERM');
-    const ended = await worker.exited;
-    expect(ended, ended.output).toMatchObject({ code: 0, signal: null });
-    expect(await states(acting)).toContain('tool finished, try 1');
-    expect((await states(asking))[0]).toBe('model answered, try 1');
-
-    // In this process, with a grace period of one second.
-    await harness.fault({ kind: 'delay', milliseconds: 4_000, times: null });
-    const hasty = await harness.startWorker();
-    await waitUntil(
-      'both ask',
-      async () =>
-        [...(await states(acting)), ...(await states(asking))].filter((one) => one === 'model registered, try 1')
-          .length === 2,
-    );
-    hasty.shutdown();
-    await hasty.ended;
-    await harness.clearFaults();
-    await harness.startWorker();
-    for (const turn of [acting, asking]) {
-      expect(await client.conversation.outcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
-        outcome: 'completed',
-        steps: 2,
-      });
-      const ended = await states(turn);
-      expect(ended.filter((one) => one?.startsWith('tool'))).toEqual(['tool finished, try 1']);
-      expect(ended.filter((one) => one?.startsWith('model answered'))).toHaveLength(2);
-      expect(ended).toContain('model answered, try 2');
-    }
-    const { items: results } = await client.log.entries({ conversationId: asking.conversationId });
-    expect(textOf(results.find(({ kind }) => kind === 'tool_result')?.content ?? [])).toContain('done');
-    await nothingIsBroken(harness);
   },
 );

@@ -46,7 +46,7 @@ test('without a worker a response can be cancelled, and a compaction sends the h
 });
 
 test('a client that gives up on silence and asks again gets its answer, of one turn', async () => {
-  const impatient = new OpenAI({ baseURL: `${harness.server.url}/v1`, apiKey: 'none', timeout: 1_000 });
+  const impatient = new OpenAI({ baseURL: `${harness.server.url}/v1`, apiKey: 'none', timeout: 1_000, maxRetries: 20 });
   const before = (await harness.client.conversation.list({ limit: 100 })).items.length;
   await harness.fault({ kind: 'delay', milliseconds: 3_000, times: 1 });
   const response = await impatient.responses.create({ model: 'default', input: 'Say egret' });

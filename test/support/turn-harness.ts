@@ -28,6 +28,8 @@ import type { WorkerDeployment } from '../../src/worker/create-turn-workers.ts';
 import { startWorker } from '../../src/worker/start-worker.ts';
 import type { ActivityObserver, RunningWorker } from '../../src/worker/start-worker.ts';
 import { lazily } from './lazily.ts';
+import { steerSimulator } from './simulator-controls.ts';
+import type { SimulatorControls } from './simulator-controls.ts';
 import { installTestRuntime } from './runtime-logger.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -58,7 +60,7 @@ export interface HarnessOptions {
 }
 
 /** Everything that one test file needs to run turns: a database, a task queue, a simulator and a workspace of its own. */
-export interface TurnHarness {
+export interface TurnHarness extends SimulatorControls {
   readonly client: Holdfast;
   /** As a superuser. */
   readonly database: Database;
@@ -91,43 +93,12 @@ export interface TurnHarness {
       readonly timeoutMilliseconds?: number;
     },
   ): Promise<EndedTurn & { conversationId: string }>;
-  /** Makes the simulator fail; see `packages/simulator/src/faults/fault.ts`. */
-  fault(fault: Record<string, unknown>): Promise<void>;
-  clearFaults(): Promise<void>;
-  /** How often the simulator was asked so far. */
-  asked(): Promise<SimulatorCounts>;
-  /** What it was asked, the newest requests with their bodies: megabytes, so nothing to look at again and again. */
-  requests(): Promise<SimulatorReport>;
   /** Lets the worker that was started last do what is due, once. */
   runUpkeep(): Promise<void>;
   /** Raw history of the newest run of a conversation's turn, as JSON. */
   history(conversationId: string): Promise<string>;
   /** Stops workers, simulator and connections; fails when something was left open. */
   stop(): Promise<void>;
-}
-
-export interface SimulatorCounts {
-  readonly total: number;
-  readonly agent: number;
-  readonly summary: number;
-}
-
-export interface SimulatorReport extends SimulatorCounts {
-  readonly requests: readonly {
-    readonly purpose: string;
-    readonly inputTokens: number;
-    readonly status: number;
-    readonly body?: unknown;
-  }[];
-}
-
-async function control(url: string, method: string, path: string, body?: unknown): Promise<void> {
-  const response = await fetch(`${url}/control/${path}`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`simulator refused ${method} ${path}: ${await response.text()}`);
 }
 
 /**
@@ -252,11 +223,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       if (turn.state === 'served') throw new TypeError('a message is taken by a turn');
       return { ...turn, conversationId: sent.conversationId };
     },
-    fault: async (fault) => control(simulator.url, 'POST', 'faults', fault),
-    clearFaults: async () => control(simulator.url, 'DELETE', 'faults'),
-    asked: async () => (await (await fetch(`${simulator.url}/control/requests?last=0`)).json()) as SimulatorCounts,
-    requests: async () =>
-      (await (await fetch(`${simulator.url}/control/requests?last=1000`)).json()) as SimulatorReport,
+    ...steerSimulator(simulator.url),
     async runUpkeep() {
       const worker = workers.at(-1);
       if (worker === undefined) throw new Error('upkeep is the work of a worker');

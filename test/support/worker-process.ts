@@ -16,6 +16,8 @@ export interface WorkerProcess {
     readonly at: number;
     readonly output: string;
   }>;
+  /** What it has printed so far. */
+  output(): string;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -71,5 +73,11 @@ async function startProcess(
     child.stderr.on('data', read);
     void exited.then(() => reject(new Error(`the process ended before it served:\n${output}`)));
   });
-  return { processId: child.pid ?? 0, exited, said, kill: (signal: NodeJS.Signals) => child.kill(signal) };
+  return {
+    processId: child.pid ?? 0,
+    exited,
+    said,
+    output: () => output,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+  };
 }

@@ -82,11 +82,12 @@ test('nor is the text of a summary, of its focus, of an answer, of a steering me
     skip: 1,
     match: { model: 'sim-8k', purpose: 'agent' },
   });
-  await harness.fault({ kind: 'delay', milliseconds: 1_500, match: { model: 'sim-8k', purpose: 'agent' } });
+  const answer = await harness.hold({ model: 'sim-8k', purpose: 'agent' });
   const task = 'Call read_file with {"path": "log-$index.txt"} 6 times, one by one\nSay pangolin';
   const sent = await harness.client.start(task, { model: 'simulator/sim-8k' });
   const { conversationId } = sent;
   await harness.client.conversation.send({ conversationId, content: 'Mind the wombat.', mode: 'steer' });
+  await answer();
   const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   const asked = await harness.client.conversation.compact({ conversationId, focus: 'the dugong' });

@@ -57,7 +57,7 @@ test('D6 the view holds one summary after several passes, and all originals stay
 });
 
 test('R30 what is sent while a summary is written enters once and in order, after the compaction', async () => {
-  await harness.fault({ kind: 'delay', milliseconds: 2_000, times: 1, match: { purpose: 'summary' } });
+  const answer = await harness.hold({ purpose: 'summary' });
   const before = await harness.requests();
   const sent = await harness.client.start(task(FILES));
   const { conversationId } = sent;
@@ -67,6 +67,7 @@ test('R30 what is sent while a summary is written enters once and in order, afte
   expect(
     await harness.database`select from compactions where conversation_id = ${conversationId} and status = 'planned'`,
   ).toHaveLength(1);
+  await answer();
   await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const marker = entries.findIndex(({ kind }) => kind === 'compaction');
@@ -88,20 +89,19 @@ test('R9 O10 a summarizer of its own, with a smaller window than the conversatio
       await other.client.conversation.send({ conversationId, content, mode: 'steer' });
     }
     const asked = await other.client.conversation.compact({ conversationId });
-    await other.fault({ kind: 'delay', milliseconds: 1_200, times: null });
+    const answer = await other.hold({ purpose: 'summary' });
     await other.startWorker();
     let most = 0;
-    await waitUntil(
-      'the view is compacted',
-      async () => {
-        const [row] = await other.database<{ open: number; committed: boolean }[]>`
-          select count(*) filter (where purpose = 'summary_part' and state = 'registered')::int as open,
-            exists (select from compactions where status = 'committed') as committed from model_attempts`;
-        most = Math.max(most, row?.open ?? 0);
-        return row?.committed === true;
-      },
-      60_000,
-    );
+    const look = async (): Promise<{ open: number; committed: boolean } | undefined> => {
+      const [row] = await other.database<{ open: number; committed: boolean }[]>`
+        select count(*) filter (where purpose = 'summary_part' and state = 'registered')::int as open,
+          exists (select from compactions where status = 'committed') as committed from model_attempts`;
+      most = Math.max(most, row?.open ?? 0);
+      return row;
+    };
+    await waitUntil('eight parts are asked for', async () => (await look())?.open === 8);
+    await answer();
+    await waitUntil('the view is compacted', async () => (await look())?.committed === true);
     const parts = await other.database`select from compaction_parts where wave = 1 and kind <> 'flush'`;
     expect(parts.length).toBeGreaterThan(8);
     expect(most).toBe(8);

@@ -26,30 +26,34 @@ test('a rolling redeploy of worker processes with 5 turns open runs no tool agai
   const agent = { model: 'simulator/sim-32k', allowCommands: true, tools: ['run_command'] };
   await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify({ agents: { default: agent } }));
   const first = await startProcess();
-  // Turns stay open until two more workers have started.
-  await harness.fault({ kind: 'delay', milliseconds: 3_000, times: null });
+  // Turns stay open until two more workers have started: what stands behind their second command waits, and behind their fourth.
+  const goToTheEnd = await harness.hold({ containing: '/4 >> acts.txt' });
+  const goOn = await harness.hold({ containing: '/2 >> acts.txt' });
   const turns = await Promise.all(
     Array.from({ length: TURNS }, (_, turn) =>
       client.start(`Call run_command with {"command": "echo ${turn}/$index >> acts.txt"} ${STEPS} times, one by one`),
     ),
   );
   const openTurns = async (): Promise<number> => (await database`select from turns where outcome is null`).length;
-  await waitUntil('tools of most turns have run', async () => {
-    const begun = await database`select distinct turn_id from tool_calls where state <> 'requested'`;
-    return begun.length >= 4;
-  });
+  const acted = async (commands: number): Promise<boolean> => {
+    const [row] = await database<{ count: number }[]>`
+      select count(*)::int as count from model_attempts where call_number = ${commands + 1}`;
+    return row?.count === TURNS;
+  };
+  await waitUntil('all turns have run two commands', () => acted(2));
   const workers = async (): Promise<number> =>
     (await database`select distinct worker_identity from tool_calls where worker_identity is not null`).length;
   const second = await startProcess();
   expect(await openTurns()).toBe(TURNS);
   first.kill('SIGTERM');
+  await goOn();
   // None is only started and stopped.
   await waitUntil('the second has worked', async () => (await workers()) === 2);
   await startProcess();
   expect(await openTurns()).toBe(TURNS);
   second.kill('SIGTERM');
+  await goToTheEnd();
   await waitUntil('the third has worked', async () => (await workers()) === 3);
-  await harness.clearFaults();
   expect([await first.exited, await second.exited]).toMatchObject([{ code: 0 }, { code: 0 }]);
   for (const turn of turns)
     expect(await client.conversation.outcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({

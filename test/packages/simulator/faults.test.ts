@@ -66,6 +66,21 @@ describe('the control endpoint', () => {
     expect((await control('DELETE', '/faults/fault-99')).status).toBe(404);
   });
 
+  test('holds answers until its fault is deleted', async () => {
+    const { anthropic, openai, control } = await simulator();
+    const { body } = await control('POST', '/faults', { kind: 'hold', match: { model: 'sim-32k' } });
+    const answered: string[] = [];
+    const held = [anthropic.messages.create(hello), openai.chat.completions.create(chatHello)].map(async (answer) =>
+      answer.then(() => answered.push('held')),
+    );
+    await anthropic.messages.create({ ...hello, model: 'sim-8k' });
+    await expect.poll(async () => (await control('GET', '/requests')).body['total']).toBe(3);
+    expect(answered).toEqual([]);
+    await control('DELETE', `/faults/${String(body['id'])}`);
+    await Promise.all(held);
+    expect(answered).toEqual(['held', 'held']);
+  });
+
   test('counts requests and shows what was sent', async () => {
     const { anthropic, openai, control } = await simulator();
     await anthropic.messages.create(hello);

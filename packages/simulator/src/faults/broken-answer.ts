@@ -58,6 +58,7 @@ export function breakAnswer(answer: Answer, kind: FaultKind, callId: string, max
     case 'stall_stream':
     case 'stream_error':
     case 'delay':
+    case 'hold':
       return answer;
   }
 }

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { SimulatorRequest } from '../core/request.ts';
 import type { Fault } from './fault.ts';
 
@@ -41,6 +42,8 @@ export function matches(fault: Fault, subject: FaultSubject): boolean {
 export class FaultStore {
   #armed: readonly ArmedFault[] = [];
   #created = 0;
+  /** Tells of each removal. Held requests listen, and there may be many. */
+  readonly #removals = new EventEmitter().setMaxListeners(0);
 
   add(fault: Fault): ArmedFault {
     this.#created += 1;
@@ -57,7 +60,14 @@ export class FaultStore {
   remove(id?: string): number {
     const before = this.#armed.length;
     this.#armed = id === undefined ? [] : this.#armed.filter((armed) => armed.id !== id);
+    this.#removals.emit('removal');
     return before - this.#armed.length;
+  }
+
+  /** Ends when the fault is deleted, or with an abort. */
+  async removed(fault: Fault, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && this.#armed.some((armed) => armed.fault === fault))
+      await once(this.#removals, 'removal', { signal }).catch(() => undefined);
   }
 
   /** The oldest fault that strikes this request, counted as used. Matching faults in front of their turn count one pass. */

@@ -70,6 +70,8 @@ export const FaultSchema = z.discriminatedUnion('kind', [
   }),
   /** The first token comes later. */
   z.strictObject({ kind: z.literal('delay'), milliseconds: z.number().int().min(0), ...Schedule }),
+  /** The first token comes when the fault is deleted. Only over the control endpoint: a header's fault cannot be deleted. */
+  z.strictObject({ kind: z.literal('hold'), ...Schedule, times: z.null().default(null) }),
   plain(
     'malformed_arguments',
     'cut_arguments',

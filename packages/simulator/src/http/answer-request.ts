@@ -68,7 +68,7 @@ export async function answerCall(state: SimulatorState, call: IncomingCall): Pro
   const answer = makeAnswer(request, purpose, random, inputTokens, fault);
   const usage: Usage = { ...state.prefixes.use(request, positions), output: countOutput(answer, state.counter) };
   log({ status: 200, outputTokens: usage.output, cacheReadTokens: usage.cacheRead });
-  await deliver(state.options, call, { answer, usage, random, fault });
+  await deliver(state, call, { answer, usage, random, fault });
 }
 
 function chooseFault(state: SimulatorState, call: IncomingCall, purpose: Purpose): Fault | undefined {
@@ -190,15 +190,17 @@ interface Decided {
 const DELTAS_PER_SECOND = 25;
 
 async function deliver(
-  options: CompleteOptions,
+  { options, faults }: SimulatorState,
   { request, renderer, outgoing }: IncomingCall,
   decided: Decided,
 ): Promise<void> {
-  const extra = decided.fault?.kind === 'delay' ? decided.fault.milliseconds : 0;
+  const { fault } = decided;
+  const extra = fault?.kind === 'delay' ? fault.milliseconds : 0;
   const delivery: Delivery = {
     headers: requestIdHeader(request, decided.random.identifier(22)),
     pace: { latency: options.latency + extra, tokensPerSecond: options.tokensPerSecond },
-    fault: decided.fault,
+    release: async (gone) => (fault?.kind === 'hold' ? faults.removed(fault, gone) : undefined),
+    fault,
     errorFrame: renderer.errorFrame,
   };
   const paced = Math.ceil((options.tokensPerSecond / DELTAS_PER_SECOND) * CHARACTERS_PER_TOKEN);

@@ -16,6 +16,8 @@ export interface Pace {
 export interface Delivery {
   readonly headers: Readonly<Record<string, string>>;
   readonly pace: Pace;
+  /** Ends when the first token may come, or the client has gone. */
+  readonly release: (gone: AbortSignal) => Promise<void>;
   readonly fault: Fault | undefined;
   readonly errorFrame: (status: number, message: string) => Frame;
 }
@@ -72,6 +74,7 @@ export async function deliverBody(
   tokens: number,
 ): Promise<void> {
   const gone = watchClient(outgoing);
+  await delivery.release(gone);
   await pause(delivery.pace.latency + paceMilliseconds(delivery.pace, tokens), gone);
   if (gone.aborted) return;
   if (isStreamFault(delivery.fault)) return breakConnection(outgoing, delivery);
@@ -108,6 +111,7 @@ export async function deliverStream(
     ...delivery.headers,
   });
   outgoing.flushHeaders();
+  await delivery.release(gone);
   await pause(pace.latency, gone);
   const started = performance.now();
   let bytesLeft = isStreamFault(fault) ? fault.afterBytes : Infinity;
