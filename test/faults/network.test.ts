@@ -45,7 +45,7 @@ beforeAll(async () => {
   });
   // It serves another queue. A worker that is cut off from Postgres looks dead to it, and its attempts are ended.
   await harness.startWorker({ taskQueue: 'agent-turn-of-the-survivor' });
-}, 400_000);
+});
 
 afterAll(async () => {
   worker.kill('SIGTERM');
@@ -86,9 +86,8 @@ test.each<['Postgres' | 'Temporal' | 'the model', readonly (readonly [Fault, num
   ],
 ])(
   'a turn lives through a network that cuts the worker off from %s, in every way, and nothing is lost or doubled',
-  { timeout: 240_000 },
   async (server, faults) => {
-    const turn = await startSteadyTurn(harness, 20);
+    const turn = await startSteadyTurn(harness);
     for (const [fault, milliseconds] of faults) {
       await proxies[server][fault]();
       await delay(milliseconds);

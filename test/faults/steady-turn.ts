@@ -11,33 +11,33 @@ import { waitUntil } from '../support/wait-until.ts';
 const ANSWER_MILLISECONDS = 150;
 const COMMAND_MILLISECONDS = 100;
 
-const PATIENCE_MILLISECONDS = 120_000;
+/** More than any turn takes before the test ends it, and fewer than the limit of an agent. */
+const STEPS = 400;
 
 /**
- * A turn of equal steps that goes on while a test breaks things. Each step runs a command, which acts `once`: it writes its
- * number into a file, which no server that is broken keeps. The agent has to allow commands.
+ * A turn of equal steps that goes on while a test breaks things, until the test ends it. Each step runs a command, which acts `once`: it
+ * writes its number into a file, which no server that is broken keeps. The agent has to allow commands.
  */
 export interface SteadyTurn {
   readonly conversationId: string;
-  /**
-   * Waits until the turn has made progress from here on, with no command run twice. Fails when it has none left to make: a
-   * fault would meet nothing.
-   */
+  /** Waits until the turn has made progress from here on, with no command run twice. */
   goesOn(): Promise<void>;
+  /** Has the turn answer instead of taking another step. */
+  end(): Promise<void>;
   /**
-   * Waits for the end: completed, each command run once and told as succeeded, nothing lost. No fault here ends a process that runs a
+   * Ends it, and waits for that: completed, each command run once and told as succeeded, nothing lost. No fault here ends a process that runs a
    * command, so no outcome is unknown: the worker that ran it is there to tell.
    */
   completes(): Promise<void>;
 }
 
-export async function startSteadyTurn(harness: TurnHarness, steps: number): Promise<SteadyTurn> {
+export async function startSteadyTurn(harness: TurnHarness): Promise<SteadyTurn> {
   await harness.clearFaults();
   await harness.fault({ kind: 'delay', milliseconds: ANSWER_MILLISECONDS, times: null });
   const file = `effects-${newId()}.txt`;
   const command = `echo $index >> ${file}; sleep ${COMMAND_MILLISECONDS / 1_000}`;
   const sent = await harness.client.start(
-    `Call run_command with ${JSON.stringify({ command })} ${steps} times, one by one\nSay all done`,
+    `Call run_command with ${JSON.stringify({ command })} ${STEPS} times, one by one`,
   );
   const { conversationId } = sent;
   const effects = async (): Promise<number[]> => {
@@ -49,24 +49,27 @@ export async function startSteadyTurn(harness: TurnHarness, steps: number): Prom
       select count(*)::int as count from entries where conversation_id = ${conversationId} and kind = 'assistant'`;
     return row?.count ?? 0;
   };
-  const reaches = (count: number) =>
-    waitUntil(`the turn has ${count} answers`, async () => (await answers()) >= count, PATIENCE_MILLISECONDS);
+  const reaches = (count: number) => waitUntil(`the turn has ${count} answers`, async () => (await answers()) >= count);
   await reaches(1);
+  const end = async (): Promise<void> => {
+    await harness.clearFaults();
+    await harness.client.conversation.send({ conversationId, content: 'Say all done', mode: 'steer' });
+  };
   return {
     conversationId,
     async goesOn() {
       const count = await answers();
-      expect(count, 'answers before the end').toBeLessThanOrEqual(steps - 1);
       await reaches(count + 2);
       const acted = await effects();
       expect(acted, 'commands run').toEqual([...new Set(acted)]);
     },
+    end,
     async completes() {
-      await harness.clearFaults();
-      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: PATIENCE_MILLISECONDS });
-      expect(turn).toMatchObject({ outcome: 'completed', steps: steps + 1 });
+      await end();
+      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
       const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
-      expect(entries.filter(({ kind }) => kind === 'tool_result')).toHaveLength(steps);
+      const steps = entries.filter(({ kind }) => kind === 'tool_result').length;
+      expect(turn).toMatchObject({ outcome: 'completed', steps: steps + 1 });
       expect(textOf(entries.at(-1)?.content ?? [])).toBe('all done');
       expectEachOnce(await effects(), await toolOutcomes(harness, conversationId), steps);
       await nothingIsBroken(harness);
