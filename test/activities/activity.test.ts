@@ -61,8 +61,8 @@ test('an attempt joins the work of the one before while that is within its time 
 test('work that hangs beyond its time limit is begun anew by the next attempt, which does not wait for it', async () => {
   const limit = 50;
   const { ends, attempt } = waiting(limit);
-  const begun = performance.now();
   const hanging = attempt(1);
+  const begun = performance.now();
   await waitUntil('the time limit is over', () => performance.now() - begun > limit);
   const next = attempt(2);
   await waitUntil('it runs anew', () => ends.length > 1);

@@ -9,6 +9,7 @@ import { startSimulator } from '../../packages/simulator/src/index.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
 import { DevProcess, makeProject, PROGRAM, projectEnvironment, removeProject } from '../support/dev-process.ts';
 import { processesOfRun } from '../support/leaked-processes.ts';
+import { steerSimulator } from '../support/simulator-controls.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let project: string;
@@ -16,8 +17,7 @@ let simulator: Simulator;
 let environment: NodeJS.ProcessEnv;
 beforeEach(async () => {
   project = await makeProject();
-  // Long enough that everything is dead before the model has answered.
-  simulator = await startSimulator({ latency: 6000 });
+  simulator = await startSimulator();
   environment = { ...projectEnvironment(project), HOLDFAST_SIMULATOR_URL: simulator.url };
 });
 afterEach(async () => {
@@ -36,19 +36,22 @@ async function waitForOutcome(what: string, outcome: string | null): Promise<voi
   const outcomes = async (): Promise<unknown> =>
     (await sql`select outcome from holdfast.turns`).map((turn) => turn['outcome']);
   try {
-    await waitUntil(what, async () => isDeepStrictEqual(await outcomes(), [outcome]), 60_000);
+    await waitUntil(what, async () => isDeepStrictEqual(await outcomes(), [outcome]));
   } finally {
     await sql.end();
   }
 }
 
-test('an open turn goes on by itself after kill -9 of everything', { timeout: 180_000 }, async () => {
+test('an open turn goes on by itself after kill -9 of everything', async () => {
+  // Everything is dead before the model answers.
+  const release = await steerSimulator(simulator.url).hold({});
   await new DevProcess(project, ['--no-server'], environment).running();
   await holdfast('start', '--detach', 'Say hello');
   await waitForOutcome('the turn runs', null);
   for (const { processId } of await processesOfRun(project)) signalProcess(processId, 'SIGKILL');
   await waitUntil('nothing is left', async () => (await processesOfRun(project)).length === 0);
   await new DevProcess(project, [], environment).running();
+  await release();
   await waitForOutcome('the turn has completed', 'completed');
   // What `curl` sees beside `holdfast dev`.
   const answer = await fetch(`${readStack(join(project, '.holdfast'))?.server?.url}/v1/conversations`);

@@ -133,9 +133,9 @@ test('a denied call does not run; a cancel stops the turn and ends all prompts o
   const denied = 'Call write_file with {"path": "no.txt", "content": "x"}\nSay ok';
   expect(await prompt(editor, sessionId, denied)).toBe('end_turn');
   expect(await readdir(harness.workspace)).not.toContain('no.txt');
-  const first = prompt(editor, sessionId, 'Call run_command with {"command": "sleep 60"}');
+  const first = prompt(editor, sessionId, 'Call run_command with {"command": "sleep 300"}');
   await waitUntil('the command runs', async () =>
-    editor.updates.some((update) => 'rawInput' in update && JSON.stringify(update.rawInput).includes('sleep 60')),
+    editor.updates.some((update) => 'rawInput' in update && JSON.stringify(update.rawInput).includes('sleep 300')),
   );
   const second = prompt(editor, sessionId, 'Say more');
   await waitUntil('the second message is stored', async () => {
@@ -288,7 +288,7 @@ test('with acpx and its agent killed the turn goes on; both go on with it, and a
   expect(editor.asked).toMatchObject([{ toolCall: { title: 'write_file late.txt' } }]);
   const updates = await acpx.prompt('Call write_file with {"path": "more.txt", "content": "x"}\nSay again');
   expect(said(updates, 'agent_message_chunk')).toMatch(/again$/);
-  const endless = acpx.prompt('Call run_command with {"command": "touch endless; sleep 60"}');
+  const endless = acpx.prompt('Call run_command with {"command": "touch endless; sleep 300"}');
   await waitUntil('the command runs', async () => (await readdir(cwd)).includes('endless'));
   await acpx.cancel();
   await endless;

@@ -120,7 +120,7 @@ const taskOf = (name: string): string =>
     ...Array.from({ length: 4 }, () => 'Call run_command with {"command": "seq 1 1500"}'),
     ...(name === 'openai'
       ? [`Say ${'heron '.repeat(60)}all done`]
-      : [`Call run_command with {"command": "touch ${name}.started; sleep 60"}`, 'Say all done']),
+      : [`Call run_command with {"command": "touch ${name}.started; sleep 600"}`, 'Say all done']),
   ].join('\n');
 
 /** Tools of an MCP server that never answers its first call, by their effect. */
@@ -163,92 +163,88 @@ function tracesIn(requests: readonly ReceivedRequest[]): Map<string, Record<stri
   return traces;
 }
 
-test(
-  'acpx, the openai SDK, the AI SDK and an MCP client; the workers show their metrics, and send one trace per turn',
-  { timeout: 300_000 },
-  async () => {
-    const { client, workspace } = harness;
-    await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify(CONFIGURATION));
-    const collector = await startHttpServer((_request, response) => respond(response, 200, {}));
-    onTestFinished(() => collector.close());
-    const telemetry = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-      OTEL_BSP_SCHEDULE_DELAY: '100',
-    };
-    const ports = [await freePort(), await freePort()];
-    const [workerMetrics, serverMetrics] = ports.map((port) => ({
-      ...telemetry,
-      OTEL_METRICS_EXPORTER: 'prometheus,otlp',
-      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
-      OTEL_METRIC_EXPORT_INTERVAL: '1000',
-      OTEL_METRIC_EXPORT_TIMEOUT: '1000',
-    }));
-    const [worker, server] = await Promise.all([
-      startWorkerProcess(harness, { ...workerMetrics, OTEL_SERVICE_NAME: 'killed' }),
-      startServerProcess(harness, serverMetrics),
-    ]);
-    onTestFinished(() => server.kill('SIGKILL'));
-    // The sixth call of its conversation answers.
-    const match = { purpose: 'agent', containing: 'openai.txt' };
-    await harness.fault({ kind: 'stall_stream', afterBytes: 1_000, skip: 5, match });
-    const names = Object.keys(CLIENTS);
-    const held = await startHeldCalls();
-    const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name), server.url)));
-    const isRunning = waitUntil(
-      'all commands run',
-      async () => {
-        // Open Responses has no word for an approval: its users decide elsewhere.
-        for (const { conversationId, call, arguments: json } of (await client.decisions.listWaiting()).items) {
-          if (/openai|aiSdk/.test(json))
-            await client.decisions.approve({ conversationId, call }).catch(() => undefined);
-        }
-        const files = await readdir(workspace);
-        const begun = [...names.map((name) => `${name}.started`), ...HELD.map((effect) => `hold_${effect}.held`)];
-        return begun.every((file) => files.includes(file));
-      },
-      180_000,
-    );
-    await Promise.race([isRunning, answers.then(() => expect.unreachable('a task ended early'))]);
-    const [shown = '', shownByServer = ''] = await Promise.all(
-      ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
-    );
-    for (const name of ['compactions_total', 'event_loop_delay', 'database_'])
-      expect(shown).toContain(`holdfast_${name}`);
-    expect(shown).toContain('temporal_');
-    expect(shown).toMatch(/^holdfast_tokens_total\{direction="output",purpose="summary_part"/mu);
-    for (const name of ['event_loop_delay', 'database_']) expect(shownByServer).toContain(`holdfast_${name}`);
-    await waitUntil('metrics were sent', () =>
-      ['holdfast.compactions', 'holdfast-server'].every((name) => sentTo(collector, '/v1/metrics').includes(name)),
-    );
-    worker.kill('SIGKILL');
-    const next = await startWorkerProcess(harness, { ...telemetry, OTEL_SERVICE_NAME: 'next' });
-    for (const answer of await answers) expect(answer).toMatch(/all done\s*$/);
-    const unknown = expect.stringContaining('Outcome unknown: this call began');
-    expect(await held.results()).toEqual(['hold_none again', 'hold_idempotent again', unknown]);
-    next.kill('SIGTERM');
-    await next.exited;
-    const { items: all } = await client.conversation.list();
-    const items = all.filter(({ conversationId }) => !held.conversations.includes(conversationId));
-    expect(items.map(({ turn }) => [turn?.outcome, (turn?.compactions ?? 0) > 0])).toEqual(
-      names.map(() => ['completed', true]),
-    );
-    const lost = await harness.database`select 1 from holdfast.tool_calls where outcome = 'outcome_unknown'`;
-    // Three commands, and the tool that acts once.
-    expect(lost).toHaveLength(4);
-    const traces = tracesIn(collector.requests);
-    const reclaimed: unknown[] = [];
-    for (const { conversationId, turn } of items) {
-      const runs = await client.log.events({ conversationId, kinds: ['turn_continued'] });
-      expect(runs.items.length).toBeGreaterThan(0);
-      const again = await client.log.events({ conversationId, kinds: ['model_call_reclaimed'] });
-      reclaimed.push(...again.items);
-      expect(traces.get(turn?.turnId.replaceAll('-', '') ?? '')).toEqual({
-        killed: expect.arrayContaining(['chat', 'execute_tool', 'summarize', 'commitCompaction']),
-        next: expect.arrayContaining(['chat', 'endTurn']),
-      });
+test('acpx, the openai SDK, the AI SDK and an MCP client; the workers show their metrics, and send one trace per turn', async () => {
+  const { client, workspace } = harness;
+  await writeFile(join(workspace, 'holdfast.yaml'), JSON.stringify(CONFIGURATION));
+  const collector = await startHttpServer((_request, response) => respond(response, 200, {}));
+  onTestFinished(() => collector.close());
+  const telemetry = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  };
+  const ports = [await freePort(), await freePort()];
+  const [workerMetrics, serverMetrics] = ports.map((port) => ({
+    ...telemetry,
+    OTEL_METRICS_EXPORTER: 'prometheus,otlp',
+    OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+    OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    OTEL_METRIC_EXPORT_TIMEOUT: '1000',
+  }));
+  const [worker, server] = await Promise.all([
+    startWorkerProcess(harness, { ...workerMetrics, OTEL_SERVICE_NAME: 'killed' }),
+    startServerProcess(harness, serverMetrics),
+  ]);
+  onTestFinished(() => server.kill('SIGKILL'));
+  // The sixth call of its conversation answers.
+  const match = { purpose: 'agent', containing: 'openai.txt' };
+  await harness.fault({ kind: 'stall_stream', afterBytes: 1_000, skip: 5, match });
+  const names = Object.keys(CLIENTS);
+  const held = await startHeldCalls();
+  const answers = Promise.all(names.map(async (name) => CLIENTS[name]?.(taskOf(name), server.url)));
+  const isRunning = waitUntil('all commands run', async () => {
+    // Open Responses has no word for an approval: its users decide elsewhere.
+    for (const { conversationId, call, arguments: json } of (await client.decisions.listWaiting()).items) {
+      if (/openai|aiSdk/.test(json)) await client.decisions.approve({ conversationId, call }).catch(() => undefined);
     }
-    expect(reclaimed).toMatchObject([{ data: { attempt: 2 } }]);
-    expect(sentTo(collector, '/v1/traces')).not.toContain('all done');
-  },
-);
+    const files = await readdir(workspace);
+    const begun = [...names.map((name) => `${name}.started`), ...HELD.map((effect) => `hold_${effect}.held`)];
+    return begun.every((file) => files.includes(file));
+  });
+  await Promise.race([isRunning, answers.then(() => expect.unreachable('a task ended early'))]);
+  const [shown = '', shownByServer = ''] = await Promise.all(
+    ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),
+  );
+  for (const name of ['compactions_total', 'event_loop_delay', 'database_'])
+    expect(shown).toContain(`holdfast_${name}`);
+  expect(shown).toContain('temporal_');
+  expect(shown).toMatch(/^holdfast_tokens_total\{direction="output",purpose="summary_part"/mu);
+  for (const name of ['event_loop_delay', 'database_']) expect(shownByServer).toContain(`holdfast_${name}`);
+  await waitUntil('metrics were sent', () =>
+    ['holdfast.compactions', 'holdfast-server'].every((name) => sentTo(collector, '/v1/metrics').includes(name)),
+  );
+  const sent = ['chat', 'execute_tool', 'summarize', 'commitCompaction'];
+  await waitUntil('spans of each turn were sent', () => {
+    const traces = [...tracesIn(collector.requests).values()];
+    return traces.filter(({ killed = [] }) => sent.every((name) => killed.includes(name))).length >= names.length;
+  });
+  worker.kill('SIGKILL');
+  const next = await startWorkerProcess(harness, { ...telemetry, OTEL_SERVICE_NAME: 'next' });
+  for (const answer of await answers) expect(answer).toMatch(/all done\s*$/);
+  const unknown = expect.stringContaining('Outcome unknown: this call began');
+  expect(await held.results()).toEqual(['hold_none again', 'hold_idempotent again', unknown]);
+  next.kill('SIGTERM');
+  await next.exited;
+  const { items: all } = await client.conversation.list();
+  const items = all.filter(({ conversationId }) => !held.conversations.includes(conversationId));
+  expect(items.map(({ turn }) => [turn?.outcome, (turn?.compactions ?? 0) > 0])).toEqual(
+    names.map(() => ['completed', true]),
+  );
+  const lost = await harness.database`select 1 from holdfast.tool_calls where outcome = 'outcome_unknown'`;
+  // Three commands, and the tool that acts once.
+  expect(lost).toHaveLength(4);
+  const traces = tracesIn(collector.requests);
+  const reclaimed: unknown[] = [];
+  for (const { conversationId, turn } of items) {
+    const runs = await client.log.events({ conversationId, kinds: ['turn_continued'] });
+    expect(runs.items.length).toBeGreaterThan(0);
+    const again = await client.log.events({ conversationId, kinds: ['model_call_reclaimed'] });
+    reclaimed.push(...again.items);
+    expect(traces.get(turn?.turnId.replaceAll('-', '') ?? '')).toEqual({
+      killed: expect.arrayContaining(sent),
+      next: expect.arrayContaining(['chat', 'endTurn']),
+    });
+  }
+  expect(reclaimed).toMatchObject([{ data: { attempt: 2 } }]);
+  expect(sentTo(collector, '/v1/traces')).not.toContain('all done');
+});

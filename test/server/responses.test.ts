@@ -109,7 +109,7 @@ test('a background response waits for an approval, shows its call, and can be st
   ]);
   const long = await openai.responses.create({
     model: 'default',
-    input: 'Call run_command with {"command": "sleep 60"}',
+    input: 'Call run_command with {"command": "sleep 300"}',
     background: true,
   });
   await waitUntil('the command runs', async () => {
@@ -124,7 +124,7 @@ test('a background response waits for an approval, shows its call, and can be st
 test('a response is queued until its own turn runs, and can be cancelled unless another one runs', async () => {
   const background = (input: string, more = {}) =>
     openai.responses.create({ model: 'default', input, background: true, ...more });
-  const first = await background('Call run_command with {"command": "sleep 60"}');
+  const first = await background('Call run_command with {"command": "sleep 300"}');
   const conversation = first.conversation?.id ?? '';
   await waitUntil('the command runs', async () => {
     const { turn } = await harness.client.conversation.get({ conversationId: conversation });

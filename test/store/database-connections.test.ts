@@ -4,7 +4,7 @@ import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporte
 import { metrics } from '@opentelemetry/sdk-node';
 import { inject, expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database/database.ts';
-import type { Transaction } from '../../src/store/database/database.ts';
+import type { Database, Transaction } from '../../src/store/database/database.ts';
 import { observeDatabase } from '../../src/store/database/observe-database.ts';
 import { isOutage } from '../../src/store/database/errors.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -13,7 +13,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 test('a connection that was forgotten on the way is given up, what waited fails as an outage, and a new one is made', async () => {
   const proxy = await startTcpProxy(inject('databaseUrl'));
   const url = proxy.url(inject('databaseUrl'));
-  const sql = connectDatabase({ url, maximumConnections: 1, silenceLimitMilliseconds: 300 });
+  const sql = connectDatabase({ url, maximumConnections: 1, silenceLimitMilliseconds: 1_000 });
   onTestFinished(async () => {
     await sql.end({ timeout: 0 });
     await proxy.close();
@@ -26,18 +26,18 @@ test('a connection that was forgotten on the way is given up, what waited fails 
   await proxy.mend();
   expect(await sql`select 3 as three`).toEqual([{ three: 3 }]);
   // Silence without a question is no silence.
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
   expect(proxy.connections()).toBe(1);
 });
 
 test('an answer that came while the process stood still is read, and its connection kept', async () => {
-  const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1, silenceLimitMilliseconds: 300 });
+  const sql = connectDatabase({ url: inject('databaseUrl'), maximumConnections: 1, silenceLimitMilliseconds: 500 });
   onTestFinished(() => sql.end({ timeout: 0 }));
   await sql`select 1 as one`;
   const answer = Promise.resolve(sql`select 2 as two from pg_sleep(0.1)`);
   // It is on its way.
   for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-  for (const until = performance.now() + 600; performance.now() < until;);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000);
   expect(await answer).toEqual([{ two: 2 }]);
 });
 
@@ -50,6 +50,16 @@ test('queries that follow each other use one connection, so that the others of a
   for (let query = 0; query < 4; query += 1) expect(await connectionOf()).toBe(one);
 });
 
+/** Ends a connection from the server's side. Once its process is gone, its client hears of it within milliseconds. */
+async function terminate(admin: Database, pid: number): Promise<void> {
+  await admin`select pg_terminate_backend(${pid})`;
+  await waitUntil(
+    'its process has ended',
+    async () => (await admin`select from pg_stat_activity where pid = ${pid}`).length === 0,
+  );
+  await delay(50);
+}
+
 /** Ends a transaction's connection from the server's side while the transaction is at some point. */
 async function cutTransaction(
   work: (open: Transaction, cut: () => Promise<void>) => Promise<unknown>,
@@ -60,9 +70,7 @@ async function cutTransaction(
     const error: unknown = await sql
       .begin(async (open) => {
         const [own] = await open<{ pid: number }[]>`select pg_backend_pid() as pid`;
-        await work(open, async () => {
-          await admin`select pg_terminate_backend(${own?.pid ?? 0})`;
-        });
+        await work(open, () => terminate(admin, own?.pid ?? 0));
       })
       .catch((thrown: unknown) => thrown);
     expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
@@ -82,7 +90,6 @@ test.each<[string, (open: Transaction, cut: () => Promise<void>) => Promise<unkn
     'between two statements',
     async (open, cut) => {
       await cut();
-      await delay(50);
       await open`select 2`;
     },
   ],
@@ -90,7 +97,6 @@ test.each<[string, (open: Transaction, cut: () => Promise<void>) => Promise<unkn
     'before it fails by itself',
     async (_, cut) => {
       await cut();
-      await delay(50);
       throw new RangeError('of its own');
     },
   ],
@@ -108,18 +114,16 @@ test('why the server ended a connection is told to what waited for it, and to no
     (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
   const isIn = (pid: number, state: string) => async (): Promise<boolean> =>
     (await admin`select from pg_stat_activity where pid = ${pid} and state = ${state}`).length === 1;
-  const terminate = (pid: number) => admin`select pg_terminate_backend(${pid})`;
   for (let round = 0; round < 3; round += 1) {
     const busy = await pidOf();
     const underWay = sql`select pg_sleep(30)`.catch((error: unknown) => error);
     await waitUntil('it is under way', isIn(busy, 'active'));
-    await terminate(busy);
+    await terminate(admin, busy);
     expect(await underWay).toMatchObject({ name: 'PostgresError', code: '57P01', severity: 'FATAL' });
     expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
     // Nothing waits for an idle one.
     const idle = await pidOf();
-    await terminate(idle);
-    await delay(50);
+    await terminate(admin, idle);
     expect(await sql`select 2 as two`).toEqual([{ two: 2 }]);
   }
 });

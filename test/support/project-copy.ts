@@ -35,7 +35,13 @@ export interface ProjectCopy {
   setNpm(script: string): Promise<void>;
   /** How often `npm` was called. */
   npmCalls(): Promise<number>;
-  run(script: string, scriptArguments?: readonly string[], environment?: NodeJS.ProcessEnv): Promise<Outcome>;
+  /** @param onSaid takes what it writes to standard error, as it comes */
+  run(
+    script: string,
+    scriptArguments?: readonly string[],
+    environment?: NodeJS.ProcessEnv,
+    onSaid?: (said: string) => void,
+  ): Promise<Outcome>;
   remove(): Promise<void>;
 }
 
@@ -79,14 +85,11 @@ export async function copyProject({ hasSources = true } = {}): Promise<ProjectCo
     root,
     setNpm,
     npmCalls: async () => (await readdir(calls)).length,
-    run: async (script, scriptArguments = [], environment = {}) =>
-      runNode(join(root, script), scriptArguments, {
-        PATH: programs,
-        HOME: root,
-        TMPDIR: process.env['TMPDIR'],
-        HOLDFAST_TEMPORAL_CLI: findTemporalCli()?.path,
-        ...environment,
-      }),
+    run: async (script, scriptArguments = [], environment = {}, onSaid?) => {
+      const own = { PATH: programs, HOME: root, TMPDIR: process.env['TMPDIR'] };
+      const env = { ...own, HOLDFAST_TEMPORAL_CLI: findTemporalCli()?.path, ...environment };
+      return collect(spawn(process.execPath, [join(root, script), ...scriptArguments], { env }), onSaid);
+    },
     remove: async () => rm(root, { recursive: true, force: true }),
   };
 }
@@ -103,19 +106,17 @@ async function which(name: string): Promise<string> {
   return stdout.trim();
 }
 
-async function runNode(
-  script: string,
-  scriptArguments: readonly string[],
-  environment: NodeJS.ProcessEnv,
+async function collect(
+  child: ReturnType<typeof spawn>,
+  onSaid: (said: string) => void = () => undefined,
 ): Promise<Outcome> {
-  return collect(spawn(process.execPath, [script, ...scriptArguments], { env: environment }));
-}
-
-async function collect(child: ReturnType<typeof spawn>): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+    onSaid(chunk.toString());
+  });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, stdout, stderr }));

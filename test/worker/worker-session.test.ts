@@ -69,7 +69,7 @@ test('when a worker is killed with a workflow task and a running tool, others se
     return events?.at(-1)?.workflowTaskStartedEventAttributes != null;
   });
   worker.kill('SIGKILL');
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   expect(await attemptsOf('runTool', sent.conversationId)).toEqual({ attempts: 2, failure: 'WorkerLost' });
   expect(await sessionsOf(worker, sent.conversationId)).toEqual([]);
@@ -80,7 +80,7 @@ test('a worker that dies in the first thing that it does is missed too', async (
   const sent = await harness.client.start('Say hello');
   await doomed.exited;
   await startIdleWorker();
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   expect(await attemptsOf('beginTurn', sent.conversationId)).toEqual({ attempts: 2, failure: 'WorkerLost' });
 });
@@ -99,15 +99,16 @@ test('a worker that loses its session keeps its calls and takes the session agai
     });
   }
   await writeFile(join(harness.workspace, 'go-on'), '');
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   expect(await attemptsOf('runTool', sent.conversationId)).toMatchObject({ attempts: 1 });
 });
 
 /** Writes, leaves a daemon that no process group reaches, and kills its worker once that is named. */
 const COMMAND = [
+  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & until [ -s daemon.pid ]; do sleep 0.1; done`,
   'echo ran >> journal.txt; echo half done',
-  `setsid sh -c 'trap "" TERM HUP; echo $$ > daemon.pid; sleep 300' </dev/null >/dev/null 2>&1 & until [ -s worker.pid ]; do sleep 0.1; done; kill -9 $(cat worker.pid); sleep 300`,
+  `until [ -s worker.pid ]; do sleep 0.1; done; kill -9 $(cat worker.pid); sleep 300`,
 ].join('; ');
 
 function isAlive(processId: number): boolean {
@@ -118,32 +119,28 @@ function isAlive(processId: number): boolean {
   }
 }
 
-test(
-  'a command that kills its worker after it acted is not run again: the model is told what is known, and no process of it is left',
-  { timeout: 120_000 },
-  async () => {
-    const { worker: doomed, sent } = await startCommand(COMMAND);
-    await waitUntil('its output is noted', async () => {
-      const rows = await harness.database`
+test('a command that kills its worker after it acted is not run again: the model is told what is known, and no process of it is left', async () => {
+  const { worker: doomed, sent } = await startCommand(COMMAND);
+  await waitUntil('its output is noted', async () => {
+    const rows = await harness.database`
         select from tool_calls where conversation_id = ${sent.conversationId} and partial_output is not null`;
-      return rows.length === 1;
-    });
-    const daemon = Number(await readFile(join(harness.workspace, 'daemon.pid'), 'utf8'));
-    await writeFile(join(harness.workspace, 'worker.pid'), String(doomed.processId));
-    expect(await doomed.exited).toMatchObject({ signal: 'SIGKILL' });
-    // Without another worker.
-    await waitUntil('its daemon is ended', async () => !isAlive(daemon));
-    await startIdleWorker();
-    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-    expect(turn.outcome).toBe('completed');
-    expect(await readFile(join(harness.workspace, 'journal.txt'), 'utf8')).toBe('ran\n');
-    const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
-    const results = entries.filter((entry) => entry.kind === 'tool_result').map((entry) => textOf(entry.content));
-    expect(results).toEqual([
-      expect.stringMatching(
-        /^Outcome unknown: this call began at .* Check before you repeat it\.\n\nUntil .* it had written 10 bytes:\nhalf done\n$/u,
-      ),
-    ]);
-    await expectAllHolds(harness);
-  },
-);
+    return rows.length === 1;
+  });
+  const daemon = Number(await readFile(join(harness.workspace, 'daemon.pid'), 'utf8'));
+  await writeFile(join(harness.workspace, 'worker.pid'), String(doomed.processId));
+  expect(await doomed.exited).toMatchObject({ signal: 'SIGKILL' });
+  // Without another worker.
+  await waitUntil('its daemon is ended', async () => !isAlive(daemon));
+  await startIdleWorker();
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
+  expect(turn.outcome).toBe('completed');
+  expect(await readFile(join(harness.workspace, 'journal.txt'), 'utf8')).toBe('ran\n');
+  const { items: entries } = await harness.client.log.entries({ conversationId: sent.conversationId });
+  const results = entries.filter((entry) => entry.kind === 'tool_result').map((entry) => textOf(entry.content));
+  expect(results).toEqual([
+    expect.stringMatching(
+      /^Outcome unknown: this call began at .* Check before you repeat it\.\n\nUntil .* it had written 10 bytes:\nhalf done\n$/u,
+    ),
+  ]);
+  await expectAllHolds(harness);
+});

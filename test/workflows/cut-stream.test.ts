@@ -7,7 +7,7 @@ import type { LiveTextUpdate } from '../../src/client/types.ts';
 import { useTurnHarness } from '../support/turn-harness.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const harness = useTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 2 } }' });
+const harness = useTurnHarness({ configurationFile: 'providers: { simulator: { idleTimeoutSeconds: 5 } }' });
 
 afterEach(() => harness.clearFaults());
 
@@ -30,7 +30,7 @@ test('a stream that is cut is asked for again: who watches sees the next attempt
   });
   await harness.fault({ kind: 'cut_stream', afterBytes: 2_500, times: 1 });
   await harness.startWorker();
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'completed', steps: 2 });
   await waitUntil('the last words are heard', () =>
     written.some(({ callNumber, kind }) => callNumber === 2 && kind === 'text'),

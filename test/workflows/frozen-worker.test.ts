@@ -84,55 +84,51 @@ async function written(): Promise<unknown> {
   };
 }
 
-test(
-  'a worker that wakes up after its turns were taken over writes nothing, stops its model call and its tools, and its report is shown as late',
-  { timeout: 300_000 },
-  async () => {
-    await harness.fault({ kind: 'delay', milliseconds: 60_000, match: { containing: 'Say hello' } });
-    const frozen = await startWorkerProcess(harness, {}, script);
-    onTestFinished(() => frozen.kill('SIGKILL'));
-    const acting = await harness.client.start('Call act with {}');
-    const command = await harness.client.start('Call run_command with {"command": "echo begun; sleep 300"}');
-    const answer = await harness.client.start('Say hello');
-    await waitUntil('both work', async () => {
-      const noted = await harness.database`select 1 from tool_calls where partial_output is not null`;
-      const asked = await harness.database`
+test('a worker that wakes up after its turns were taken over writes nothing, stops its model call and its tools, and its report is shown as late', async () => {
+  await harness.fault({ kind: 'hang', match: { containing: 'Say hello' } });
+  const frozen = await startWorkerProcess(harness, {}, script);
+  onTestFinished(() => frozen.kill('SIGKILL'));
+  const acting = await harness.client.start('Call act with {}');
+  const command = await harness.client.start('Call run_command with {"command": "echo begun; sleep 300"}');
+  const answer = await harness.client.start('Say hello');
+  await waitUntil('both work', async () => {
+    const noted = await harness.database`select 1 from tool_calls where partial_output is not null`;
+    const asked = await harness.database`
       select 1 from model_attempts where conversation_id = ${answer.conversationId} and state = 'registered'`;
-      const begun = noted.length === 1 && asked.length === 1 && (await acts()).length > 0;
-      return begun && (await harness.asked()).total === 3;
-    });
-    frozen.kill('SIGSTOP');
-    await endSessions(harness.database, frozen.processId);
-    await harness.startWorker();
-    for (const sent of [acting, command, answer]) {
-      const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-      expect(turn).toMatchObject({ outcome: 'completed' });
-    }
-    const { items: calls } = await harness.client.log.modelCalls({ conversationId: answer.conversationId });
-    expect(calls.map(({ attempt, state }) => [attempt, state])).toEqual([
-      [1, 'failed'],
-      [2, 'answered'],
-    ]);
-    const before = await written();
-    const wokenAt = Date.now();
-    frozen.kill('SIGCONT');
-    // Of the command no report may come: on a busy machine its call is given up before its processes have ended.
-    const results = async ({ conversationId }: typeof acting) => {
-      const { items: entries } = await harness.client.log.entries({ conversationId });
-      return entries.filter(({ kind }) => kind === 'tool_result');
-    };
-    await waitUntil('its report has arrived', async () => (await results(acting))[0]?.lateResults.length === 1);
-    frozen.kill('SIGTERM');
-    const { code, output } = await frozen.exited;
-    expect(code).toBe(0);
-    expect(replacedAt(output)).toBeGreaterThan(wokenAt);
-    // It woke up in the middle of acting, and was stopped then.
-    const stoppedAt = (await acts()).at(-1) ?? 0;
-    expect(stoppedAt).toBeGreaterThan(wokenAt);
-    expect(await written()).toEqual(before);
-    const [unknown] = await results(command);
-    expect(textOf(unknown?.content ?? [])).toMatch(/^Outcome unknown: .*begun\n$/su);
-    const shown = entryListLines(await results(acting), { columns: null, style: PLAIN_STYLE, full: false });
-    expect(shown.join('\n')).toMatch(/acted[^]*late result of attempt 1, .*; not in the view\n {4}stopped acting/u);
-  },
-);
+    const begun = noted.length === 1 && asked.length === 1 && (await acts()).length > 0;
+    return begun && (await harness.asked()).total === 3;
+  });
+  frozen.kill('SIGSTOP');
+  await endSessions(harness.database, frozen.processId);
+  await harness.startWorker();
+  for (const sent of [acting, command, answer]) {
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
+    expect(turn).toMatchObject({ outcome: 'completed' });
+  }
+  const { items: calls } = await harness.client.log.modelCalls({ conversationId: answer.conversationId });
+  expect(calls.map(({ attempt, state }) => [attempt, state])).toEqual([
+    [1, 'failed'],
+    [2, 'answered'],
+  ]);
+  const before = await written();
+  const wokenAt = Date.now();
+  frozen.kill('SIGCONT');
+  // Of the command no report may come: on a busy machine its call is given up before its processes have ended.
+  const results = async ({ conversationId }: typeof acting) => {
+    const { items: entries } = await harness.client.log.entries({ conversationId });
+    return entries.filter(({ kind }) => kind === 'tool_result');
+  };
+  await waitUntil('its report has arrived', async () => (await results(acting))[0]?.lateResults.length === 1);
+  frozen.kill('SIGTERM');
+  const { code, output } = await frozen.exited;
+  expect(code).toBe(0);
+  expect(replacedAt(output)).toBeGreaterThan(wokenAt);
+  // It woke up in the middle of acting, and was stopped then.
+  const stoppedAt = (await acts()).at(-1) ?? 0;
+  expect(stoppedAt).toBeGreaterThan(wokenAt);
+  expect(await written()).toEqual(before);
+  const [unknown] = await results(command);
+  expect(textOf(unknown?.content ?? [])).toMatch(/^Outcome unknown: .*begun\n$/su);
+  const shown = entryListLines(await results(acting), { columns: null, style: PLAIN_STYLE, full: false });
+  expect(shown.join('\n')).toMatch(/acted[^]*late result of attempt 1, .*; not in the view\n {4}stopped acting/u);
+});

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { SentMessage } from '../../src/client/types.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { makePlansUseless } from '../store/support/compaction-builders.ts';
@@ -25,6 +27,9 @@ export interface Scenario {
   /** Prepares the same task once more, with a worker that does not die: the entries must be the same. */
   readonly undisturbed?: (harness: TurnHarness) => Promise<unknown>;
 }
+
+/** What a command that still runs has written so far. */
+const PARTIAL_OUTPUT = /^runTool: update tool_calls$/u;
 
 /** Calls queue for the provider. */
 const QUEUES = { providerLimits: { concurrentCalls: 1 } };
@@ -112,7 +117,8 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'failures of the model',
     options: { ...QUEUES, agent: { model: 'simulator/sim-32k', fallbacks: ['simulator/sim-64k'] } },
     task: `${READ} 4 times, one by one\nWrite 60 words`,
-    before: fault({ kind: 'rate_limit', retryAfterSeconds: 11 }),
+    // Twice: the first may be lost with a worker.
+    before: fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 2 }),
     between: [
       [/^runTool/u, fault({ kind: 'overflow', limit: 20_000, skip: 1 })],
       [
@@ -157,11 +163,12 @@ export const SCENARIOS: readonly Scenario[] = [
       'Call run_command with {"command": "echo ran >> journal.txt"}',
       'Call run_command with {"command": "echo ran again >> journal.txt"}',
       'Call run_command with {"command": "seq 60000"}',
-      'Call run_command with {"command": "echo begun; sleep 3; echo done"}',
+      'Call run_command with {"command": "echo begun; until [ -e noted ]; do sleep 0.1; done; echo done"}',
       'Call remember with {"text": "The journal is journal.txt."}',
       'Call write_file with {"path": "a.txt", "content": "a"}',
     ].join('\n'),
     between: [
+      [PARTIAL_OUTPUT, ({ workspace }) => writeFile(join(workspace, 'noted'), '')],
       [
         /^requestDecisions/u,
         async ({ client }, { conversationId }) => {
@@ -175,6 +182,7 @@ export const SCENARIOS: readonly Scenario[] = [
       /^runTool: insert contents/u,
       /^runTool.*insert memories/u,
       /^runTool: insert events, update tool_calls/u,
+      PARTIAL_OUTPUT,
       /^requestDecisions/u,
       /^compactContext: insert events, update messages/u,
     ],
@@ -187,7 +195,8 @@ export const SCENARIOS: readonly Scenario[] = [
       [
         /^endTurn/u,
         async (harness, sent) => {
-          await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, match: { purpose: 'summary' } });
+          // Twice: the first may be lost with a worker.
+          await harness.fault({ kind: 'rate_limit', retryAfterSeconds: 11, times: 2, match: { purpose: 'summary' } });
           await harness.fault({ kind: 'status', status: 500, match: { purpose: 'summary' } });
           await fork(harness, sent);
         },
