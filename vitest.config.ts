@@ -29,9 +29,9 @@ const shared = {
   // A worker keeps its modules from file to file: loading them anew for each takes more than a second of its processor.
   isolate: false,
   // For a busy machine: patience costs nothing where a test passes.
-  testTimeout: 240_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 90_000 } },
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 240_000 } },
   allowOnly: false,
 } as const;
 

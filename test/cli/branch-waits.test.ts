@@ -32,7 +32,7 @@ test('without a worker fork says what it waits for and how to start one; who lea
   expect(code).toBe(130);
   expect(JSON.parse(stdout)).toMatchObject({ conversationId, outcome: null, interrupted: true });
   await harness.startWorker();
-  await expect.poll(activeBranch, { timeout: 60_000 }).toBe(1);
+  await expect.poll(activeBranch).toBe(1);
 });
 
 test('regenerate whose fork is refused later says that the message is not answered, and why', async () => {

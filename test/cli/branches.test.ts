@@ -50,7 +50,7 @@ async function answered(...args: readonly string[]): Promise<void> {
   await harness.client.conversation.outcome({
     conversationId,
     messageId: sent.messageId,
-    timeoutMilliseconds: 120_000,
+    timeoutMilliseconds: 240_000,
   });
 }
 
@@ -117,10 +117,10 @@ test('an entry is named by its number too, on whatever branch it is', async () =
   await cli('branch', 'fork', conversationId, '--at', 'start', '--no-summary');
   const resent = await cli('branch', 'regenerate', conversationId, '--at', number);
   expect(resent).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Sent, to be answered on branch \d+\.\n/u) });
-  await expect.poll(said, { timeout: 60_000 }).toEqual(FIRST);
+  await expect.poll(said).toEqual(FIRST);
   // Said is not yet over: a conversation whose turn has not ended takes no edit.
   const outcome = async () => (await harness.client.conversation.get({ conversationId }))?.turn?.outcome;
-  await expect.poll(outcome, { timeout: 60_000 }).toBe('completed');
+  await expect.poll(outcome).toBe('completed');
   await answered('branch', 'edit', conversationId, number, 'Say By its number.');
   expect(await said()).toEqual(['Say By its number.', 'By its number.']);
   await cli('branch', 'switch', conversationId, '0', '--no-summary');

@@ -49,7 +49,7 @@ async function waitingFor(what: string) {
 }
 
 const endOf = ({ conversationId, messageId }: { conversationId: string; messageId: string }) =>
-  harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 240_000 });
 
 test('what stands for a loose rule does not let a call through that a stricter rule and its tool stop; show and approve name the rules', async () => {
   const loose = await waitingFor('ls');

@@ -49,7 +49,7 @@ async function waitingFor(task: string, calls = 1) {
 type Sent = Awaited<ReturnType<typeof waitingFor>>;
 
 const endOf = ({ conversationId, messageId }: Sent) =>
-  harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 240_000 });
 
 const lines = ({ stdout, stderr, code }: CliResult) => ({ code, stderr, lines: stdout.trimEnd().split('\n') });
 

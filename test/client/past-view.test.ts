@@ -24,7 +24,7 @@ beforeAll(async () => {
   ({ conversationId } = turn);
   expect(turn.compactions).toBeGreaterThan(0);
   const asked = await harness.client.conversation.send({ conversationId, content: 'Say The second turn is done.' });
-  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 240_000 });
   ({ items: calls } = await harness.client.log.modelCalls({ conversationId }));
 });
 

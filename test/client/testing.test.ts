@@ -18,12 +18,12 @@ let running: TestHoldfast;
 beforeAll(async () => {
   const agent = defineAgent({ name: 'thermometer', tools: [convert] });
   running = await startTestHoldfast({ agents: [agent], tools: [convert] });
-}, 240_000);
+});
 afterAll(() => running.stop());
 
 test('an own tool of an own agent runs beside a scripted model, without a stack or a key', async () => {
   const task = await running.holdfast.start('Call convert_temperature with {"celsius": 21}', { agent: 'thermometer' });
-  expect(await task.result({ timeoutMilliseconds: 60_000 })).toMatchObject({ outcome: 'completed' });
+  expect(await task.result({ timeoutMilliseconds: 240_000 })).toMatchObject({ outcome: 'completed' });
   const { items } = await task.conversation.entries();
   expect(items.find(({ kind }) => kind === 'tool_result')?.content).toMatchObject([{ type: 'text', text: '69.8 °F' }]);
-}, 120_000);
+});

@@ -34,7 +34,7 @@ export async function startRunningCalls(harness: TurnHarness): Promise<RunningCa
     async end() {
       await Promise.all([answer(), writeFile(join(workspace, 'let-go'), '')]);
       for (const each of sent)
-        expect(await client.conversation.outcome({ ...each, timeoutMilliseconds: 120_000 })).toMatchObject({
+        expect(await client.conversation.outcome({ ...each, timeoutMilliseconds: 240_000 })).toMatchObject({
           outcome: 'completed',
         });
       const tries = await database`

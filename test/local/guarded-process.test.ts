@@ -79,14 +79,14 @@ describe('a guarded process', () => {
   test('children that the program left behind go with it', async () => {
     const guarded = await start('sleep 60 & exit 0');
     await guarded.exited;
-    await waitUntil('its child is gone', everythingGone, 5000);
+    await waitUntil('its child is gone', everythingGone);
   });
 
   test('ends when its starter is killed with SIGKILL', async () => {
     const { starter, program } = await startStarter();
     expect(isAlive(program)).toBe(true);
     process.kill(starter, 'SIGKILL');
-    await waitUntil('the program and its guard are gone', everythingGone, 5000);
+    await waitUntil('the program and its guard are gone', everythingGone);
   });
 
   test('ends when first its guard and then its starter is killed', async () => {
@@ -94,7 +94,7 @@ describe('a guarded process', () => {
     const [guard] = await guardsOf(program);
     process.kill(guard ?? 0, 'SIGKILL');
     process.kill(starter, 'SIGKILL');
-    await waitUntil('the program is gone', everythingGone, 5000);
+    await waitUntil('the program is gone', everythingGone);
   });
 
   test('is taken down when its guard is killed, since nobody would notice its end', async () => {

@@ -89,7 +89,7 @@ test('an assistant starts a task, decides on its calls, waits for it and finds w
   });
   await call('decide', { conversation_id, decision: 'approve' });
   await expect
-    .poll(async () => call('list_waiting', {}), { timeout: 90_000 })
+    .poll(async () => call('list_waiting', {}))
     .toMatchObject({
       waiting_calls: [{ kind: 'question', tool: 'ask_user' }],
     });
@@ -221,5 +221,5 @@ test('the program of an MCP server ends with its worker', async () => {
   const { HOLDFAST_FIXTURE: processId } = JSON.parse(environment ?? '') as Record<string, string>;
   worker.shutdown();
   await worker.ended;
-  expect(await waitUntilGone(Number(processId), 90_000)).toBe(true);
+  expect(await waitUntilGone(Number(processId), 240_000)).toBe(true);
 });

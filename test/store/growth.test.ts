@@ -28,7 +28,7 @@ beforeAll(async () => {
         '[{"type":"text","text":"some text that fills a row"}]', row(20, 0, 6, 0, 0, 0, 26, 0, 0, 0, 1)::measurements
       from generate_series(1, 100)`;
   }
-}, 400_000);
+});
 afterAll(() => store.close());
 
 /** Rows that Postgres reads for 21 times the same, through indexes or by scans, by table. */

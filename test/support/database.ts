@@ -91,7 +91,7 @@ async function withAdmin<Result>(server: string, action: (admin: Sql) => Promise
   }
 }
 
-const CLOSING_MILLISECONDS = 2000;
+const CLOSING_MILLISECONDS = 20_000;
 
 /** A closed connection takes a moment to disappear; one that stays was leaked. */
 async function openConnections(admin: Sql, database: string): Promise<string[]> {

@@ -79,7 +79,7 @@ export class DevProcess {
   }
 
   async running(): Promise<Record<string, number>> {
-    await waitUntil('the stack runs', () => this.find('running') !== undefined || this.child.exitCode !== null, 90_000);
+    await waitUntil('the stack runs', () => this.find('running') !== undefined || this.child.exitCode !== null);
     const found = this.find('running');
     if (found?.processes === undefined) throw new Error(`dev did not start: ${JSON.stringify(this.lines)}`);
     return found.processes;

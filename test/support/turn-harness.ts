@@ -214,7 +214,7 @@ export async function startTurnHarness(options: HarnessOptions = {}): Promise<Tu
       workers.push(worker);
       return worker;
     },
-    async runTask(task, { conversationId, timeoutMilliseconds = 120_000, ...start } = {}) {
+    async runTask(task, { conversationId, timeoutMilliseconds = 240_000, ...start } = {}) {
       const sent =
         conversationId === undefined
           ? await client.start(task, { ...start })

@@ -7,11 +7,11 @@ function pauseAfter(pause: number, waited: number): number {
   return waited < PROMPT_MILLISECONDS ? FIRST_PAUSE_MILLISECONDS : Math.min(pause * 1.3, LONGEST_PAUSE_MILLISECONDS);
 }
 
-/** Waits until the condition holds; fails with what was waited for when it does not in time. Default: 90 s. */
+/** Waits until the condition holds; fails with what was waited for when it does not in time. Default: 4 minutes. */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  timeoutMilliseconds = 90_000,
+  timeoutMilliseconds = 240_000,
 ): Promise<void> {
   const begun = Date.now();
   let pause = FIRST_PAUSE_MILLISECONDS;

@@ -32,7 +32,7 @@ beforeAll(async () => {
   expect(turn.compactions).toBeGreaterThan(1);
   for (const content of ['Say The second turn is done.', 'Say The third turn is done.']) {
     const asked = await harness.client.conversation.send({ conversationId, content, mode: 'queue' });
-    await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+    await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 240_000 });
   }
 });
 

@@ -40,7 +40,7 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
       expect(turn).toMatchObject(end);
       // A change of branch is a turn of its own. What has not been reached tells more than that time is over.
       const missing = (): RegExp[] => reaches.filter((kind) => !deaths.some((death) => kind.test(death)));
-      await waitUntil('each kind is reached', () => missing().length === 0, 60_000).catch(() =>
+      await waitUntil('each kind is reached', () => missing().length === 0).catch(() =>
         expect({ missing: missing(), deaths }).toEqual({ missing: [] }),
       );
       if (undisturbed !== undefined) {
@@ -53,5 +53,4 @@ test.concurrent.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as co
       await harness.stop();
     }
   },
-  600_000,
 );

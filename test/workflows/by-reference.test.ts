@@ -88,10 +88,10 @@ test('nor is the text of a summary, of its focus, of an answer, of a steering me
   const { conversationId } = sent;
   await harness.client.conversation.send({ conversationId, content: 'Mind the wombat.', mode: 'steer' });
   await answer();
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'completed' });
   const asked = await harness.client.conversation.compact({ conversationId, focus: 'the dugong' });
-  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 240_000 });
   const summaries = await harness.client.log.summaries({ conversationId });
   expect(JSON.stringify(summaries)).toContain('numbat');
   const failed = await harness.database`
@@ -125,7 +125,7 @@ test('a turn of 100 calls goes on in a new run before its history takes long to 
   expect(events / (continuedAsNew + 1)).toBeLessThan(1_100);
   const { items } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   await expectPages(conversationId, items.length);
-}, 400_000);
+});
 
 /** Without bounds the newest entries are listed, and each page says whether there are more. */
 async function expectPages(conversationId: string, count: number): Promise<void> {

@@ -68,7 +68,7 @@ test('R30 what is sent while a summary is written enters once and in order, afte
     await harness.database`select from compactions where conversation_id = ${conversationId} and status = 'planned'`,
   ).toHaveLength(1);
   await answer();
-  await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 1_000 });
   const marker = entries.findIndex(({ kind }) => kind === 'compaction');
   const said = entries.flatMap(({ kind, content }, index) =>
@@ -106,11 +106,11 @@ test('R9 O10 a summarizer of its own, with a smaller window than the conversatio
     expect(parts.length).toBeGreaterThan(8);
     expect(most).toBe(8);
     await expectAllRead(other);
-    await other.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+    await other.client.conversation.outcome({ ...asked, timeoutMilliseconds: 240_000 });
   } finally {
     await other.stop();
   }
-}, 400_000);
+});
 
 /** No request was larger than the summarizer's window, each entry was read by a part, and the merge read all parts. */
 async function expectAllRead(of: TurnHarness): Promise<void> {

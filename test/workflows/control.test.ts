@@ -59,8 +59,8 @@ test('steering messages enter in order at the next step and add no event to the 
   for (const content of steered) await client.conversation.send({ conversationId, content, mode: 'steer' });
   expect(await handle.describe()).toMatchObject({ historyLength });
   held.get('steered')?.release();
-  const first = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
-  const second = await client.conversation.outcome({ ...queued, timeoutMilliseconds: 120_000 });
+  const first = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
+  const second = await client.conversation.outcome({ ...queued, timeoutMilliseconds: 240_000 });
   expect(first.turnId).not.toBe(second.turnId);
   const texts = shown((await client.log.entries({ conversationId })).items);
   const place = (text: string): number => texts.findIndex((entry) => entry === text);
@@ -80,7 +80,7 @@ test.each([
   const { client } = harness;
   const sent = await startHolding(name);
   await client.conversation.stop({ conversationId: sent.conversationId });
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
   expect(held.get(name)?.abortedAt()).not.toBeNull();
   const { items: entries } = await client.log.entries({ conversationId: sent.conversationId });
@@ -98,7 +98,7 @@ test('a stop keeps what a tool call still finishes, though another one of the sa
     return held.has('beside') && running.length === 2;
   });
   await client.conversation.stop({ conversationId: sent.conversationId });
-  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 })).toMatchObject({
     outcome: 'stopped',
   });
   const results = shown((await client.log.entries({ conversationId: sent.conversationId })).items).filter((entry) =>
@@ -114,9 +114,9 @@ test('a steering message that was sent before a stop is not answered until the u
   const { conversationId } = sent;
   const steered = await client.conversation.send({ conversationId, content: 'Say steered', mode: 'steer' });
   await client.conversation.stop({ conversationId });
-  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(stopped).toMatchObject({ outcome: 'stopped' });
-  const taken = await client.conversation.outcome({ ...steered, timeoutMilliseconds: 120_000 });
+  const taken = await client.conversation.outcome({ ...steered, timeoutMilliseconds: 240_000 });
   expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
   const next = await harness.runTask('Say on', { conversationId });
   expect(next.outcome).toBe('completed');
@@ -127,7 +127,7 @@ test('a steering message that was sent before a stop is not answered until the u
 test('a stop for an idle conversation is taken, answered at once and changes nothing', async () => {
   const turn = await harness.runTask('Say idle');
   const sent = await harness.client.conversation.stop({ conversationId: turn.conversationId });
-  const served = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const served = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(served).toMatchObject({ state: 'served', turnId: null, outcome: 'nothing_to_do' });
   expect((await harness.client.conversation.get({ conversationId: turn.conversationId })).waitingMessages).toBe(0);
   // Asked again, with no worker needed.
@@ -138,7 +138,7 @@ test('a stop for an idle conversation is taken, answered at once and changes not
 test('a compaction asked of an idle conversation is a turn with no step, and the timeline says why it was declined', async () => {
   const turn = await harness.runTask('Say idle');
   const asked = await harness.client.conversation.compact({ conversationId: turn.conversationId });
-  const compaction = await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const compaction = await harness.client.conversation.outcome({ ...asked, timeoutMilliseconds: 240_000 });
   expect(compaction).toMatchObject({ outcome: 'completed', steps: 0, reason: 'nothing_to_compact' });
   const events = await eventsOf(turn.conversationId);
   expect(events.filter(({ kind }) => kind === 'compaction_declined')).toMatchObject([
@@ -164,14 +164,14 @@ test('a row whose client was killed before its ring arrived is rung for by upkee
   const doomed = startDyingSender([databaseUrl, network.address, taskQueue, conversationId]);
   const stored = async () => database<{ id: string }[]>`
     select id from messages where conversation_id = ${conversationId} and content::text like '%Say found%'`;
-  await waitUntil('the row is there', async () => (await stored()).length === 1, 60_000);
+  await waitUntil('the row is there', async () => (await stored()).length === 1);
   doomed.kill();
   expect(await doomed.signal).toBe('SIGKILL');
   await network.close();
   const [sent] = await stored();
   const messageId = sent?.id ?? '';
   await untilUpkeepRings(messageId);
-  const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 240_000 });
   expect(turn.outcome).toBe('completed');
   // By the rows: what the test's own process is busy with does not count.
   const [row] = await database<{ seconds: number }[]>`
@@ -195,7 +195,7 @@ test.each(['was never answered', 'fell silent'])(
     });
     if (connection === 'fell silent') {
       const heard = await sender.conversation.send({ conversationId, content: 'Say heard', mode: 'queue' });
-      await harness.client.conversation.outcome({ ...heard, timeoutMilliseconds: 120_000 });
+      await harness.client.conversation.outcome({ ...heard, timeoutMilliseconds: 240_000 });
     }
     await network.blackHole();
     const sent = await sender.conversation.send({ conversationId, content: 'Say found', mode: 'queue' });
@@ -208,7 +208,7 @@ test.each(['was never answered', 'fell silent'])(
     expect(failures).toEqual([new Error('Temporal did not answer within 2000 ms')]);
     await network.close();
     await untilUpkeepRings(sent.messageId);
-    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
     expect(turn.outcome).toBe('completed');
   },
 );
@@ -219,7 +219,7 @@ test('a stop aborts a model call that hangs, and the provider is asked no more',
   const sent = await harness.client.start('Say hello');
   await waitUntil('the model is asked', async () => (await harness.asked()).total === before + 1);
   await harness.client.conversation.stop({ conversationId: sent.conversationId });
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn.outcome).toBe('stopped');
   const [row] = await harness.database<{ estimated: number }[]>`
     select estimated_tokens as estimated from model_attempts

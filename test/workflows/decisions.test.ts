@@ -55,7 +55,7 @@ async function startWaiting(task: string, calls = 1): Promise<Conversation & { m
 }
 
 async function endOf({ conversationId, messageId }: { conversationId: string; messageId: string }) {
-  const turn = await conversations().outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+  const turn = await conversations().outcome({ conversationId, messageId, timeoutMilliseconds: 240_000 });
   const { items: entries } = await harness.client.log.entries({ conversationId, limit: 100 });
   return { turn, texts: entries.map((entry) => `${entry.kind}: ${textOf(entry.content)}`) };
 }

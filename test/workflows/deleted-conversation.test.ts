@@ -42,9 +42,7 @@ test('a workflow whose conversation was deleted before its first turn ends witho
   const second = await harness.client.start('Say nothing.');
   const workflowId = turnWorkflowId(conversationId);
   const handle = harness.temporal.workflow.getHandle(workflowId);
-  await expect
-    .poll(async () => (await handle.describe().catch(() => null))?.status.name, { timeout: 60_000 })
-    .toBe('RUNNING');
+  await expect.poll(async () => (await handle.describe().catch(() => null))?.status.name).toBe('RUNNING');
   expect(await harness.client.conversation.delete({ conversationId })).toEqual([{ workflowId, runId: null }]);
   const deleted = await runInProcess(['delete', second.conversationId, '--yes'], { environment: harness.environment });
   expect(deleted.stdout).toContain('Temporal may keep histories of its turns, without text.');

@@ -53,7 +53,7 @@ test('keys are rotated without a restart, and stand in no log, error, history, e
   expect(failed).toMatchObject({ outcome: 'model_failed' });
   await harness.clearFaults();
   const compacted = await harness.client.conversation.compact({ conversationId, focus: 'the keys' });
-  await harness.client.conversation.outcome({ ...compacted, timeoutMilliseconds: 120_000 });
+  await harness.client.conversation.outcome({ ...compacted, timeoutMilliseconds: 240_000 });
   expect(await harness.client.log.summaries({ conversationId })).toHaveLength(1);
 
   const stack = await startLocalStack({

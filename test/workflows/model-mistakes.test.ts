@@ -89,7 +89,7 @@ test('R6 answers that stay cut are continued three times, then the turn complete
   expect(turn).toMatchObject({ outcome: 'completed', reason: 'answer_cut', steps: 4 });
   await harness.clearFaults();
   const resumed = await harness.client.conversation.resume({ conversationId: turn.conversationId });
-  expect(await harness.client.conversation.outcome({ ...resumed, timeoutMilliseconds: 60_000 })).toMatchObject({
+  expect(await harness.client.conversation.outcome({ ...resumed, timeoutMilliseconds: 240_000 })).toMatchObject({
     outcome: 'completed',
     reason: null,
   });

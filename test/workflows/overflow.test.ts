@@ -58,7 +58,7 @@ test('R1 R2 C21 an option of the policy allows more recoveries: each aims lower;
   await harness.fault({ kind: 'overflow', times: 2, skip: 4, match: { purpose: 'agent' } });
   const run = async () => {
     const sent = await harness.client.start(TASK, { preset: 'patient' });
-    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+    const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
     return { ...turn, conversationId: sent.conversationId };
   };
   const recovered = await run();

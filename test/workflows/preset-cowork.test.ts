@@ -15,7 +15,7 @@ const harness = useTurnHarness({ agent: { model: 'simulator/sim-16k', preset: 'c
 beforeAll(async () => {
   await mkdir(join(harness.workspace, '.cowork'));
   await writeLogs(harness, FILES, 130);
-}, 400_000);
+});
 
 interface Committed {
   readonly number: number;

@@ -27,7 +27,7 @@ test("a turn that waits for the provider's rate limit says so in its state, in t
   expect(watching.stdout()).toMatch(
     /The turn waits (?:2[7-9]|3[0-4]) s for simulator: rate limit, until \d\d:\d\d:\d\d\./u,
   );
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ state: 'ended', outcome: 'completed' });
   const watched = await watching.ended;
   expect(watched).toMatchObject({ code: 0, stderr: '' });
@@ -60,7 +60,7 @@ test('a turn whose summaries do nothing but wait is idle, as one whose model cal
   // Refused twice in a row: each wait is shorter than the limit, both together are longer.
   await partwise.fault({ kind: 'rate_limit', retryAfterSeconds: 6, times: 100, match: { purpose: 'summary' } });
   await partwise.startWorker();
-  const turn = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...asked, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'idle_time_limit' });
 });
 
@@ -89,5 +89,5 @@ test('a pause of days is one of a day, is shown and can be ended: calls are made
   expect((await models()).stdout).not.toContain('is not called until');
   expect((await harness.runTask('Say other')).outcome).toBe('completed');
   await client.conversation.stop({ conversationId });
-  expect((await client.conversation.outcome({ ...refused, timeoutMilliseconds: 60_000 })).outcome).toBe('stopped');
-}, 120_000);
+  expect((await client.conversation.outcome({ ...refused, timeoutMilliseconds: 240_000 })).outcome).toBe('stopped');
+});

@@ -56,7 +56,7 @@ test('a rolling redeploy of worker processes with 5 turns open runs no tool agai
   await waitUntil('the third has worked', async () => (await workers()) === 3);
   expect([await first.exited, await second.exited]).toMatchObject([{ code: 0 }, { code: 0 }]);
   for (const turn of turns)
-    expect(await client.conversation.outcome({ ...turn, timeoutMilliseconds: 120_000 })).toMatchObject({
+    expect(await client.conversation.outcome({ ...turn, timeoutMilliseconds: 240_000 })).toMatchObject({
       outcome: 'completed',
       steps: STEPS + 1,
     });
@@ -72,4 +72,4 @@ test('a rolling redeploy of worker processes with 5 turns open runs no tool agai
     select attempt from tool_calls where attempt <> 1 or outcome <> 'succeeded'
     union all select attempt from model_attempts where attempt <> 1 or state <> 'answered'`;
   expect(again).toEqual([]);
-}, 240_000);
+});

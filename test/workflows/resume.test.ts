@@ -65,7 +65,7 @@ const runTask = (task: string, agent: keyof typeof LIMITS) => harness.runTask(ta
 const cli = (...args: string[]): Promise<CliResult> => runInProcess(args, { environment: harness.environment });
 
 async function endOf(sent: { conversationId: string; messageId: string }): Promise<TurnSummary> {
-  const ended = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 });
+  const ended = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   if (ended.state !== 'ended') throw new Error(`the turn is ${ended.state}`);
   return ended;
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await cloneConversations(database, { conversationId, copies: COPIES });
   // Plans that connections made for the small tables are forgotten by the analysis above.
   full = await readsDuring(database, () => runTurn(STEPS));
-}, 300_000);
+});
 afterAll(() => harness.stop());
 
 function runTurn(steps: number) {

@@ -33,7 +33,7 @@ async function expectStop(sent: SentMessage): Promise<void> {
   const { conversationId } = sent;
   const asked = (await harness.asked()).total;
   await client.conversation.stop({ conversationId });
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'stopped' });
   expect((await harness.asked()).total).toBe(asked);
   await recover();
@@ -90,7 +90,7 @@ test('a stop ends a compaction that was asked for inside the turn: it is not mad
   await waitUntil('a summary is asked for', async () => (await harness.asked()).summary > before);
   await expectStop(sent);
   const [stopped, compaction] = await Promise.all(
-    [sent, asked].map((each) => client.conversation.outcome({ ...each, timeoutMilliseconds: 60_000 })),
+    [sent, asked].map((each) => client.conversation.outcome({ ...each, timeoutMilliseconds: 240_000 })),
   );
   expect(compaction).toEqual(stopped);
 });

@@ -8,7 +8,7 @@ const harness = useWorkingHarness({ agent: { output: FORM } });
 
 async function run(task: string) {
   const sent = await harness.client.start(task);
-  return { ...(await sent.result({ output: FORM, timeoutMilliseconds: 60_000 })), conversation: sent.conversation };
+  return { ...(await sent.result({ output: FORM, timeoutMilliseconds: 240_000 })), conversation: sent.conversation };
 }
 
 test('the final answer comes back in the form of the agent', async () => {
@@ -20,7 +20,7 @@ test('the final answer comes back in the form of the agent', async () => {
 test('a task asks for a form of its own, which holds for its turn alone', async () => {
   const own = z.object({ word: z.string() });
   const task = await harness.client.start('Say {"word": "heron"}', { output: own });
-  const { output } = await task.result({ timeoutMilliseconds: 60_000 });
+  const { output } = await task.result({ timeoutMilliseconds: 240_000 });
   expect(output?.word).toBe('heron');
   const schema = { type: 'object', properties: { count: { type: 'number' } }, required: ['count'] };
   const second = await task.conversation.send('Say {"count": 2}', { output: schema });

@@ -61,7 +61,7 @@ test.each([
     for (const sent of [acting, asking]) {
       const next = await harness.runTask('Say on', { conversationId: sent.conversationId });
       expect(next.outcome).toBe('completed');
-      expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 })).outcome).toBe(outcome);
+      expect((await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 })).outcome).toBe(outcome);
     }
     const entries = shown((await client.log.entries({ conversationId: acting.conversationId })).items);
     expect(entries.find((text) => text.startsWith('tool_result'))).toContain('Outcome unknown');
@@ -74,8 +74,8 @@ test("a steering message that was sent before Temporal's own cancel is not answe
   const { conversationId } = sent;
   const steered = await client.conversation.send({ conversationId, content: 'Say steered', mode: 'steer' });
   await temporal.workflow.getHandle(turnWorkflowId(conversationId)).cancel();
-  const taken = await client.conversation.outcome({ ...steered, timeoutMilliseconds: 120_000 });
-  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 60_000 });
+  const taken = await client.conversation.outcome({ ...steered, timeoutMilliseconds: 240_000 });
+  const stopped = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(taken).toMatchObject({ turnId: stopped.turnId, outcome: 'stopped' });
   const next = await harness.runTask('Say on', { conversationId });
   expect(next.outcome).toBe('completed');
@@ -96,7 +96,7 @@ test('a turn that an operator pauses in Temporal is no lost one: it goes on when
   await expectAllHolds(harness);
   held.get('paused')?.release();
   await temporal.workflowService.unpauseWorkflowExecution({ ...request, requestId: randomUUID() });
-  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+  const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn.outcome).toBe('completed');
 });
 
@@ -112,7 +112,7 @@ test('after a terminate a fork is refused once, and accepted when that has had t
   );
   const forked = await client.conversation.outcome({
     ...(await client.branches.fork(fork)),
-    timeoutMilliseconds: 120_000,
+    timeoutMilliseconds: 240_000,
   });
   expect(forked.outcome).toBe('completed');
 });
@@ -136,7 +136,7 @@ test("what was sent before Temporal's own cancel, while no worker is alive, is s
     return steered;
   });
   for (const message of [sent, before])
-    expect(await client.conversation.outcome({ ...message, timeoutMilliseconds: 120_000 })).toMatchObject({
+    expect(await client.conversation.outcome({ ...message, timeoutMilliseconds: 240_000 })).toMatchObject({
       outcome: 'stopped',
     });
   expect((await said(database, conversationId)).at(-1)).toBe('user Say before');
@@ -152,7 +152,7 @@ test("what was sent before Temporal's own cancel of a turn that had not begun is
     return unserved;
   });
   const { conversationId } = sent;
-  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 })).toMatchObject({
+  expect(await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 })).toMatchObject({
     outcome: 'stopped',
   });
   await harness.runTask('Say on', { conversationId });

@@ -53,7 +53,7 @@ test('the Temporal UI shows conversation, progress, activity summaries and searc
 test('a turn that a person has to look at is a failed run whose type is the outcome; a limit that was set is none', async () => {
   const endOf = async (task: string, agent: string) => {
     const sent = await harness.client.start(task, { agent });
-    await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+    await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
     return harness.temporal.workflow.getHandle(turnWorkflowId(sent.conversationId)).result();
   };
   await harness.fault({ kind: 'status', status: 400, times: 1 });

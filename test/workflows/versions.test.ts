@@ -46,8 +46,8 @@ test('a turn ends on the build that it began on, the turn that follows it begins
   const { conversationId } = first;
   const next = await client.conversation.send({ conversationId, content: 'Say next', mode: 'queue' });
   hold.release();
-  expect((await client.conversation.outcome({ ...first, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
-  expect((await client.conversation.outcome({ ...next, timeoutMilliseconds: 120_000 })).outcome).toBe('completed');
+  expect((await client.conversation.outcome({ ...first, timeoutMilliseconds: 240_000 })).outcome).toBe('completed');
+  expect((await client.conversation.outcome({ ...next, timeoutMilliseconds: 240_000 })).outcome).toBe('completed');
   expect(await buildsOf(conversationId)).toEqual(['old', 'new']);
 });
 
@@ -74,7 +74,7 @@ async function askedOnOldBuild(versioning?: 'auto-upgrade') {
       await client.decisions.answer({ conversationId, text: 'this' });
     },
     async completesOnNewBuild() {
-      const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 120_000 });
+      const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
       expect(turn).toMatchObject({ outcome: 'completed' });
       expect(await buildsOf(conversationId)).toEqual(['new']);
     },
@@ -94,13 +94,13 @@ test('a turn whose build has no worker any more waits, and ends on the current b
     updateMask: { paths: ['versioning_override'] },
   });
   await turn.completesOnNewBuild();
-}, 400_000);
+});
 
 test('a turn of a build that lets its turns move goes on with the current build', async () => {
   const turn = await askedOnOldBuild('auto-upgrade');
   await turn.redeploy();
   await turn.completesOnNewBuild();
-}, 200_000);
+});
 
 /** Of each turn's run, in order. */
 async function buildsOf(conversationId: string): Promise<string[]> {

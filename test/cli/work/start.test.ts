@@ -80,7 +80,7 @@ describe('start', () => {
       started,
       z.object({ conversationId: z.string(), messageId: z.string() }),
     );
-    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 240_000 });
     const watched = await cli('watch', conversationId);
     expect(watched.code).toBe(0);
     expect(watched.stdout).toContain('> Say Later.');
@@ -134,7 +134,7 @@ describe('leaving and stopping', () => {
 
   test('send starts a turn in an idle conversation, counts the same id once, and with --watch shows the turn to its end', async () => {
     const { conversationId, messageId } = await harness.client.start('Say One.');
-    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 120_000 });
+    await harness.client.conversation.outcome({ conversationId, messageId, timeoutMilliseconds: 240_000 });
     const id = `second-of-${conversationId}`;
     const sent = await cli('send', conversationId.slice(-8), 'Say Two.', '--message-id', id);
     expect([errorsIn(sent.stderr), sent.stdout]).toEqual([[], expect.stringContaining('a turn begins with it')]);
@@ -146,7 +146,7 @@ describe('leaving and stopping', () => {
     const turn = await harness.client.conversation.outcome({
       conversationId,
       messageId: id,
-      timeoutMilliseconds: 120_000,
+      timeoutMilliseconds: 240_000,
     });
     expect(turn.outcome).toBe('completed');
     const other = await cli('send', conversationId, 'Say Three.', '--message-id', id);

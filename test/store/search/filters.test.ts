@@ -39,7 +39,7 @@ describe('a word that is nearly everywhere', () => {
     await indexConversation(sql, conversationId);
   }
 
-  it('is found in the kinds and the times that are asked for', { timeout: 120_000 }, async () => {
+  it('is found in the kinds and the times that are asked for', async () => {
     await load();
     expect(new Set(await find('deploy', { kinds: ['user'] }))).toEqual(new Set(['please deploy']));
     expect(new Set(await find('deploy', { kinds: ['user', 'note'] }))).toEqual(new Set(['please deploy']));

@@ -60,7 +60,7 @@ test('G10, G11, G14 five passes merge into one summary and lose nothing, also wh
   const removed = committed.reduce((sum, { data }) => sum + Number(data['messagesRemoved']), 0);
   // The newest message of the user stays word for word: it is covered, but not removed.
   expect(removed).toBe(spoken.length - 1);
-}, 400_000);
+});
 
 test('G4 the log keeps an entry for each pass, with the summary and the id of the first entry that is kept', async () => {
   const rows = await harness.database<

@@ -51,7 +51,7 @@ test('O7 O8 O14 a marker is queued as a task, served before the next call, and t
   expect(kinds.slice(started, kinds.lastIndexOf('compaction_committed'))).not.toContain('model_call_started');
   await expectWholeLog(harness, conversationId, 15);
   pivoted = { conversationId, clearing, pivot: compaction, clearedAfter: cleared.messageId };
-}, 400_000);
+});
 
 test('O16 O19 O21 old results are cleared after a turn: 40,000 tokens stay, more than 20,000 are won', async () => {
   const { conversationId, clearing, clearedAfter } = pivoted;

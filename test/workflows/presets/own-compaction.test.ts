@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 test('the preset and the hook of docs/compaction.md run through the public API', async () => {
   const sent = await harness.client.start(`${readTask(6)}\nIt is for TICKET-4711.`, { preset: 'tickets' });
-  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
+  const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(turn).toMatchObject({ outcome: 'completed', overflows: 0 });
   const summaries = await harness.client.log.summaries({ conversationId: sent.conversationId });
   expect(summaries.length).toBeGreaterThan(0);
@@ -32,7 +32,7 @@ test('the preset and the hook of docs/compaction.md run through the public API',
   }
   expect((await requestBodies(harness, 'agent')).at(-1)).toContain('Which tickets did you see?');
   expect((await requestBodies(harness, 'summary')).at(-1)).toContain('about TICKET-4711: name it first');
-}, 400_000);
+});
 
 test('what a message pins stands word for word in each request after compactions, is listed and removed', async () => {
   const rule = 'Never open valve "7" above 40 bar.';
@@ -42,9 +42,9 @@ test('what a message pins stands word for word in each request after compactions
   expect(bodies.at(-1)).toContain(JSON.stringify(rule).slice(1, -1));
   await harness.client.conversation.unpin({ conversationId, pin: 1 });
   const sent = await harness.client.conversation.pin({ conversationId, rule: 'Answer\nin Dutch.' });
-  await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 100_000 });
+  await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(await harness.client.conversation.pins({ conversationId })).toEqual(['Answer in Dutch.']);
-}, 400_000);
+});
 
 test.each(['own-preset', 'own-reducer', 'own-hook'])('docs/compaction.md shows docs/examples/%s.ts', async (name) => {
   const page = await readFile(new URL('../../../docs/compaction.md', import.meta.url), 'utf8');
