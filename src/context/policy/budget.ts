@@ -25,7 +25,7 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget
   const trigger = Math.min(amount(policy.trigger), inputBudget);
   const target = policy.target === null ? trigger : Math.min(amount(policy.target), trigger);
   const { maximumOutput, minimumOutput, turnPrefix } = policy.summary;
-  const longest = Math.max(resolveAmount(maximumOutput, { window, inputBudget, outputReserve, target }), minimumOutput);
+  const longest = Math.max(amount(maximumOutput), minimumOutput);
   return {
     window,
     outputReserve,
@@ -71,32 +71,15 @@ function reserveFor(policy: CompactionPolicy, limits: ModelLimits): number {
 /** Tokens, rounded down. An amount that names neither tokens nor a fraction is unlimited: the whole base. */
 export function resolveAmount(
   amount: TokenAmount,
-  bases: {
-    readonly window: number;
-    readonly inputBudget: number;
-    readonly outputReserve: number;
-    readonly target?: number;
-  },
+  bases: Pick<Budget, 'window' | 'inputBudget' | 'outputReserve'>,
 ): number {
-  const base = baseOf(amount, bases);
-  const scale = amount.exact === true ? 1 : Math.min(1, bases.window / FULL_SIZE_WINDOW);
+  const { window, inputBudget, outputReserve } = bases;
+  const base = { window, input_budget: inputBudget, output_reserve: outputReserve }[amount.of ?? 'input_budget'];
+  const scale = amount.exact === true ? 1 : Math.min(1, window / FULL_SIZE_WINDOW);
   const byTokens = amount.tokens === undefined ? Infinity : amount.tokens * scale;
   const byFraction = amount.fraction === undefined ? Infinity : amount.fraction * base;
   const smaller = Math.min(byTokens, byFraction);
   return Math.floor(Number.isFinite(smaller) ? smaller : base);
-}
-
-function baseOf(amount: TokenAmount, bases: Parameters<typeof resolveAmount>[1]): number {
-  switch (amount.of) {
-    case 'window':
-      return bases.window;
-    case 'free':
-      return Math.max(0, bases.inputBudget - (bases.target ?? 0));
-    case 'output_reserve':
-      return bases.outputReserve;
-    default:
-      return bases.inputBudget;
-  }
 }
 
 /** However much a model may answer, half of its window stays for the conversation. */

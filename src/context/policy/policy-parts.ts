@@ -14,13 +14,13 @@ export function object<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
 const amountShape = {
   tokens: tokens.exactOptional(),
   fraction: fraction.exactOptional(),
-  of: z.enum(['window', 'input_budget', 'output_reserve', 'free']).exactOptional(),
+  of: z.enum(['window', 'input_budget', 'output_reserve']).exactOptional(),
   exact: z.boolean().exactOptional(),
 };
 
 /**
  * Tokens: a number, a fraction of something, or the smaller of both. A number shrinks in proportion for windows below 100,000 tokens,
- * unless `exact`. `of`: default `input_budget`; `free` is what a compaction leaves free, the input budget less the target.
+ * unless `exact`. `of`: default `input_budget`.
  */
 export function amount(description: string) {
   return object(amountShape)

@@ -89,7 +89,7 @@ test('C15, D6 the summary survives later rounds as one block, and each round rea
   }
 });
 
-test('C4 a summary is at most 4,096 tokens, 8 % of what a pass leaves free, and at least 500', () => {
+test('C4 a summary is at most 4,096 tokens, 8 % of the half that a pass leaves free, and at least 500', () => {
   const room = (window: number): number => budgetFor(COWORK_POLICY, { window, maximumOutput: 8_192 }).summaryOutput;
   expect(room(200_000)).toBe(4_096);
   expect(room(128_000)).toBe(4_096);

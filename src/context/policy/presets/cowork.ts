@@ -14,8 +14,7 @@ import {
  *
  * Taken from its code: the caps of tool results, the flush before a pass in a full window, older messages about active
  * files, 35 % after an overflow. Not taken: the reserve and thresholds that its code uses instead of the documented ones,
- * the cut of the transcript's newest part, the wrong tag. "Available tokens" of the summary's 8 % are those that the target
- * leaves free: 8,000 of a window of 16,000, which gives the documented 640.
+ * the cut of the transcript's newest part, the wrong tag.
  */
 export const COWORK_POLICY = definePolicy({
   name: 'cowork',
@@ -43,7 +42,8 @@ export const COWORK_POLICY = definePolicy({
     prompts: HANDOFF_PROMPTS,
     sections: HANDOFF_SECTIONS,
     condensed: { belowTokens: 2_000, sections: CONDENSED_HANDOFF_SECTIONS },
-    maximumOutput: { tokens: 4_096, fraction: 0.08, of: 'free' },
+    // 8 % of the available tokens, which are the half of the window that the target leaves: the documented 640 of 16,000.
+    maximumOutput: { tokens: 4_096, fraction: 0.04, of: 'window' },
     // A viable summary needs it, so it does not shrink with the window.
     minimumOutput: 500,
     quotedMessages: { tokens: 10_000, fraction: 0.05, of: 'window' },
