@@ -4,11 +4,9 @@ import { commitCompaction } from '../../src/activities/compaction/commit-compact
 import { compactContext } from '../../src/activities/compaction/compact-context.ts';
 import { callModel } from '../../src/activities/model/call-model.ts';
 import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
-import { getCompaction } from '../../src/store/compactions/compactions.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { appendNote, listEntries } from '../../src/store/log/entries.ts';
 import { listEvents } from '../../src/store/log/events.ts';
-import { readShownNotes } from '../../src/store/log/notes.ts';
 import { listWaitingMessages } from '../support/waiting-messages.ts';
 import type { SpendingLimits } from '../../src/turn/spending.ts';
 import { prose } from '../context/builders.ts';
@@ -113,22 +111,6 @@ test('a request to compact that is sent after a check has decided is not decline
   });
   expect(await check.checking).toMatchObject({ kind: 'fits', declined: true });
   expect((await listWaitingMessages(sql, conversationId)).map(({ id }) => id)).toEqual([late]);
-});
-
-test('notes of limits that are near do not count as continuations, and keep no compaction from telling the model to go on', async () => {
-  const turn = await startTurn(sql);
-  for (let call = 1; call <= 8; call += 1) {
-    await answer(sql, turn, call, { calls: 1 });
-    await finishToolCall(sql, turn, call, 0, text(prose(8_000, call)));
-  }
-  await appendNote(sql, { ...text('Go on.'), turn, slot: 'continuation', key: 'continuation:of-a-compaction' });
-  const limits = { turn: { steps: 10, toolCalls: 10 }, conversation: {}, noteAt: 0.5 };
-  await sql`update turns set limits = ${JSON.stringify(limits)}::text::json where id = ${turn.turnId}`;
-  const input = { turn, callNumber: 9, forced: 'overflow' } as const;
-  const result = await compactContext(activityDependencies(sql), input, execution());
-  if (result.kind !== 'planned') throw new Error(`not planned: ${result.kind}`);
-  expect(await readShownNotes(sql, turn.conversationId, 'continuation')).toHaveLength(3);
-  expect((await getCompaction(sql, result.planned.compactionId)).plan.continuation).toBe(true);
 });
 
 test('within a workflow task a check takes what waits, but leaves the plan to an activity of its own', async () => {

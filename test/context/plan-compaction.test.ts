@@ -211,29 +211,10 @@ describe('continuation', () => {
     expect(planOf(conversation, { turnId: 'a-turn-of-a-command' }).continuation).toBe(false);
   });
 
-  test('R6 at most three in a row without a new result or message', () => {
+  test('W4 there is one after each compaction, also where the turn had other notes to go on', () => {
     const conversation = reading(14, 8_000);
-    conversation.log.note('continuation', 'go on');
-    conversation.log.note('continuation', 'go on');
+    for (let cut = 0; cut < 4; cut += 1) conversation.log.note('continuation', 'Your answer was cut: go on.');
     expect(planOf(conversation).continuation).toBe(true);
-    conversation.log.note('continuation', 'go on');
-    expect(planOf(conversation).continuation).toBe(false);
-    conversation.log.step([prose(5_000)]);
-    expect(planOf(conversation).continuation).toBe(true);
-  });
-
-  test('R6 notes of limits that are near are none of them', () => {
-    const conversation = reading(14, 8_000);
-    conversation.log.note('continuation', 'go on');
-    const limits = ['steps', 'cost'].map(
-      (limit) => conversation.log.note('continuation', `near the limit of ${limit}`).id,
-    );
-    conversation.log.answer('Cut');
-    conversation.log.note('continuation', 'go on');
-    const limitNoteIds = new Set(limits);
-    expect(planOf(conversation, { limitNoteIds }).continuation).toBe(true);
-    conversation.log.note('continuation', 'go on');
-    expect(planOf(conversation, { limitNoteIds }).continuation).toBe(false);
   });
 
   test('the policy may ask for one always or never', () => {

@@ -36,7 +36,7 @@ describe('calls that come back with the same result', () => {
 });
 
 describe('compactions', () => {
-  test('without a new result between them end the turn at the second', () => {
+  test('R6 without a new result between them end the turn at the second', () => {
     const first = noteCompaction(after(NEW_LOOP_GUARD, ['a', 'b']));
     expect(loopIn(first)).toBeNull();
     const second = noteCompaction(after(first, ['a']));

@@ -18,7 +18,6 @@ import type { FitCheck, PlanSource } from '../../store/compactions/fit-check.ts'
 import { readNewestFlush } from '../../store/compactions/compaction-parts.ts';
 import type { Database } from '../../store/database/database.ts';
 import { readActiveEntryIds } from '../../store/log/active-entries.ts';
-import { readLimitNoteIds } from '../../store/log/notes.ts';
 import { readSnapshot } from '../../store/turns/turns.ts';
 import { RECALL_OPEN } from '../../tools/runtime/names.ts';
 import type { PlannedCompaction } from '../../turn/activity-values.ts';
@@ -68,17 +67,14 @@ export async function makePlan(
   });
 }
 
-/**
- * Facts that outlines lack: which notes are about limits, and for some policies, which entries name active files, and the newest flush.
- */
+/** Facts that outlines lack and some policies need: which entries name active files, and the newest flush. */
 async function readWishes(
   database: Database,
   { conversationId }: TurnReference,
   { check, source }: { readonly check: FitCheck; readonly source: PlanSource },
-): Promise<Pick<PlanInput, 'activeEntryIds' | 'flushed' | 'limitNoteIds'>> {
+): Promise<Pick<PlanInput, 'activeEntryIds' | 'flushed'>> {
   const { keep, summary } = check.policy;
-  const [limitNoteIds, activeEntryIds, flushed] = await Promise.all([
-    readLimitNoteIds(database, conversationId),
+  const [activeEntryIds, flushed] = await Promise.all([
     keep.activeFiles === null
       ? undefined
       : readActiveEntryIds(database, {
@@ -88,7 +84,7 @@ async function readWishes(
         }),
     summary.flush === null ? null : readNewestFlush(database, conversationId),
   ]);
-  return { limitNoteIds, ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
+  return { ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };
 }
 
 /** Messages, answers and results. Notes and markers name no files. */

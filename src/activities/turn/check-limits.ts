@@ -2,7 +2,6 @@ import type { FitCheck } from '../../store/compactions/fit-check.ts';
 import type { Queries } from '../../store/database/database.ts';
 import { appendNoteBefore, newText } from '../../store/log/entries.ts';
 import type { NoteRequest } from '../../store/log/entries.ts';
-import { LIMIT_NOTE_KEY } from '../../store/log/notes.ts';
 import { readTimeUse, readLimits, readSpending } from '../../store/turns/turn-limits.ts';
 import type { CompactContextInput, OfTurn, TimeLeft } from '../../turn/activity-values.ts';
 import {
@@ -71,7 +70,7 @@ export async function noteLimits(
 }
 
 function limitNote(turn: TurnReference, near: LimitUse): NoteRequest {
-  const key = `${LIMIT_NOTE_KEY}${limitCode(near)}`;
+  const key = `limit:${limitCode(near)}`;
   return { ...newText(describeLimit(near)), turn, slot: 'continuation', key, againAfterCompactions: true };
 }
 

@@ -177,8 +177,6 @@ export interface PlanInput {
   readonly recoveries?: number;
   /** Entries before the newest messages that name files of these; kept if the policy says so. Default: none. */
   readonly activeEntryIds?: ReadonlySet<string>;
-  /** Notes that tell of a limit that is near: no continuations, though they share the slot. Default: none. */
-  readonly limitNoteIds?: ReadonlySet<string>;
   /** The newest flush to memory, and the time. Default: none yet. */
   readonly flushed?: { readonly millisecondsAgo: number; readonly tokens: number };
   /** Sequence of the entry whose group is to be the first that stays. Default: the policy decides. */

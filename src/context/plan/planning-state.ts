@@ -61,7 +61,7 @@ export function planningState(input: PlanInput): PlanningState {
     entriesInView += positions.length;
   }
   const insideTurn = isInsideTurn(input, table);
-  const continuation = wantsContinuation(input, table, insideTurn);
+  const continuation = wantsContinuation(input, insideTurn);
   return {
     input,
     table,
@@ -94,28 +94,14 @@ function isInsideTurn({ turnId, turnIsOver }: PlanInput, table: OutlineTable): b
   return table.newest((at) => table.kindAt(at) === 'assistant' && table.at(at).turnId === turnId) !== -1;
 }
 
-/** More notes in a row than this, without a new tool result between them, make a loop (R6). */
-const CONTINUATIONS_IN_A_ROW = 3;
-
 /**
  * A model takes a shortened context for the end of its work and stops early (W4), but one that has
  * waited for its user must go on waiting (R15): inside a turn, only after a step of the running one.
  */
-function wantsContinuation(input: PlanInput, table: OutlineTable, insideTurn: boolean): boolean {
-  if (input.turnIsOver === true || continuationsInARow(input, table) >= CONTINUATIONS_IN_A_ROW) return false;
-  const { continuation } = input.policy;
-  if (continuation === 'always' || continuation === 'never') return continuation === 'always';
-  return insideTurn && (continuation === 'inside_turn' || input.reason !== 'manual');
-}
-
-function continuationsInARow({ limitNoteIds }: PlanInput, table: OutlineTable): number {
-  let count = 0;
-  table.newest((position) => {
-    const { kind, slot, id } = table.at(position);
-    if (slot === 'continuation' && limitNoteIds?.has(id) !== true) count += 1;
-    return kind === 'tool_result' || kind === 'user';
-  });
-  return count;
+function wantsContinuation({ policy, reason, turnIsOver }: PlanInput, insideTurn: boolean): boolean {
+  const { continuation } = policy;
+  if (turnIsOver === true || continuation === 'never') return false;
+  return continuation === 'always' || (insideTurn && (continuation === 'inside_turn' || reason !== 'manual'));
 }
 
 /** In tokens of the whole view. */

@@ -58,23 +58,6 @@ async function readShown(sql: Queries, conversationId: string, condition: Fragme
   return rows.filter(({ id }) => !changed.has(id));
 }
 
-/** Begins the keys of notes that tell of a limit that is near. */
-export const LIMIT_NOTE_KEY = 'limit:';
-
-/** More notes than stand behind the last request or result of a turn that is not in a loop. */
-const NEWEST_NOTES = 64;
-
-/** Ids of those that tell of a limit, of the newest notes of the slot that they share with continuations. */
-export async function readLimitNoteIds(sql: Queries, conversationId: string): Promise<ReadonlySet<string>> {
-  const rows = await sql<{ id: string }[]>`
-    select id from (
-      select e.id, e.note_key from entries e
-      where e.conversation_id = ${conversationId} and e.kind = 'note' and e.slot = 'continuation'
-      order by e.sequence desc limit ${NEWEST_NOTES}) as newest
-    where starts_with(note_key, ${LIMIT_NOTE_KEY})`;
-  return new Set(rows.map(({ id }) => id));
-}
-
 export async function readNewestRequests(
   sql: Queries,
   conversationId: string,
