@@ -11,7 +11,7 @@ import { Conversation, prose } from './builders.ts';
 
 /** Fourteen files that were read, about two thousand tokens each, under a policy with one reducer. */
 function reading(reducer: Reducer, options: Readonly<Record<string, unknown>> = {}) {
-  const reduce = [{ use: reducer.name, options }];
+  const reduce = { [reducer.name]: options };
   const summary = { ...DEFAULT_POLICY.summary, when: 'if_needed' } as const;
   const conversation = new Conversation({ policy: { ...DEFAULT_POLICY, reduce, summary } });
   conversation.log.user('Read all files.');

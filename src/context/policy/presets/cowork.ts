@@ -27,17 +27,14 @@ export const COWORK_POLICY = definePolicy({
     firstUserMessage: true,
     activeFiles: { amount: { fraction: 0.15, of: 'input_budget' }, messages: 4 },
   },
-  reduce: [
-    {
-      use: 'cap_tool_results',
-      options: {
-        limit: { tokens: 10_000 },
-        documentLimit: { tokens: 30_000 },
-        documentTools: ['read_file'],
-        arrayItems: 50,
-      },
+  reduce: {
+    cap_tool_results: {
+      limit: { tokens: 10_000 },
+      documentLimit: { tokens: 30_000 },
+      documentTools: ['read_file'],
+      arrayItems: 50,
     },
-  ],
+  },
   summary: {
     prompts: HANDOFF_PROMPTS,
     sections: HANDOFF_SECTIONS,
