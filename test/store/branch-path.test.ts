@@ -83,21 +83,22 @@ async function readFile(turn: TurnReference, callNumber: number, path: string): 
   await finishToolCall(sql, turn, callNumber, 0);
 }
 
-test('C22 D10 keep.activeFiles.messages: the newest messages make a file active, older entries that name it stay', async () => {
+test('C22 the four newest entries make a file active, older entries that name it stay', async () => {
   const turn = await startTurn(sql, 'Compare src/first.ts with the rest.');
   const paths = ['src/first.ts', 'src/second.ts', 'src/first.ts', 'src/second.ts'];
   for (const [index, path] of paths.entries()) await readFile(turn, index + 1, path);
   const { conversationId } = turn;
   const entries = await listEntries(sql, { conversationId });
   const sequences = entries.map(({ sequence }) => sequence);
-  const active = async (messages: number): Promise<number[]> => {
-    const ids = await readActiveEntryIds(sql, { conversationId, sequences, messages });
+  const active = async (newest: number): Promise<number[]> => {
+    const ids = await readActiveEntryIds(sql, { conversationId, sequences: sequences.slice(0, newest) });
     return entries.filter(({ id }) => ids.has(id)).map(({ sequence }) => sequence);
   };
-  // 1 message; 2-3, 4-5, 6-7, 8-9 the four reads. The newest two messages are the last read and its result.
-  expect(await active(2)).toEqual([4]);
-  expect(await active(4)).toEqual([1, 2, 4]);
-  expect(await active(100)).toEqual([]);
+  // 1 message; 2-3, 4-5, 6-7, 8-9 the four reads, each with its result.
+  expect(await active(9)).toEqual([1, 2, 4]);
+  // Behind the third read, the second file and the first were read last.
+  expect(await active(7)).toEqual([1, 2]);
+  expect(await active(4)).toEqual([]);
 });
 
 const STEPS = 60;

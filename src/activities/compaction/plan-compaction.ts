@@ -77,11 +77,7 @@ async function readWishes(
   const [activeEntryIds, flushed] = await Promise.all([
     keep.activeFiles === null
       ? undefined
-      : readActiveEntryIds(database, {
-          conversationId,
-          sequences: spokenSequences(source),
-          messages: keep.activeFiles.messages,
-        }),
+      : readActiveEntryIds(database, { conversationId, sequences: spokenSequences(source) }),
     summary.flush === null ? null : readNewestFlush(database, conversationId),
   ]);
   return { ...definedOf({ activeEntryIds }), ...(flushed !== null && { flushed }) };

@@ -111,7 +111,7 @@ function olderActiveEntries(capped: Draft, before: number): readonly number[] {
   const { input, table, arrangement } = capped.state;
   const { policy, budget, activeEntryIds } = input;
   if (policy.keep.activeFiles === null || activeEntryIds === undefined) return [];
-  let left = resolveAmount(policy.keep.activeFiles.amount, budget);
+  let left = resolveAmount(policy.keep.activeFiles, budget);
   const kept: number[] = [];
   const older = [...arrangement.olderUserMessages, ...arrangement.kept].filter((position) => position < before);
   const entries = older.map((position) => Object.assign(table.at(position), { position }));

@@ -80,16 +80,9 @@ const keep = object({
     .boolean()
     .default(false)
     .meta({ description: 'Whether the first user message stays verbatim, before everything else.' }),
-  activeFiles: object({
-    amount: amount('Room for these messages.'),
-    messages: count
-      .positive()
-      .default(4)
-      .meta({ description: 'Newest messages whose files are active.', unit: 'messages' }),
-  })
+  activeFiles: amount('Room for older messages that name a file on which one of the four newest works.')
     .nullable()
-    .default(null)
-    .meta({ description: 'Keeps older messages that name a file of the newest messages.' }),
+    .default(null),
 }).meta({ description: 'What stays verbatim.' });
 
 const requestStubs = object({

@@ -5,24 +5,21 @@ import type { Database } from '../database/database.ts';
 /** More names than this are a listing, not files that are worked on. */
 const FILES_MAXIMUM = 40;
 
+/** How many of the newest entries make a file active (C22). */
+const NEWEST = 4;
+
 /**
- * Entries before the newest messages that name files of these. A file is active when one of the
- * newest messages calls a tool with its path.
+ * Entries before the newest ones that name files of these. A file is active when one of the newest entries calls a tool with its path.
  *
  * @param request.sequences of the view, oldest first
  */
 export async function readActiveEntryIds(
   sql: Database,
-  request: {
-    readonly conversationId: string;
-    readonly sequences: readonly number[];
-    /** How many of the newest messages make a file active. */
-    readonly messages: number;
-  },
+  request: { readonly conversationId: string; readonly sequences: readonly number[] },
 ): Promise<ReadonlySet<string>> {
-  const { conversationId, sequences, messages } = request;
-  const newest = sequences.slice(-messages);
-  const older = sequences.slice(0, -messages);
+  const { conversationId, sequences } = request;
+  const newest = sequences.slice(-NEWEST);
+  const older = sequences.slice(0, -NEWEST);
   if (older.length === 0) return new Set();
   const rows = await sql<{ content: readonly ContentPart[] }[]>`
     select content from entries

@@ -20,10 +20,10 @@ import { counted, large } from './counted.ts';
 import { hugeResults, largeResults, longMessages, mixedLog, smallResults } from './rich-logs.ts';
 
 /**
- * Numbers that no pure function sees: `test/store/active-entries.test.ts` and `test/workflows/overflow.test.ts` change them. One counts only
+ * One that no pure function sees: `test/workflows/overflow.test.ts` changes it. The other counts only
  * beside a large system prompt, as in `test/context/plan-compaction.test.ts`.
  */
-const TAKEN_ELSEWHERE = new Set(['keep.activeFiles.messages', 'overflowRecoveries', 'leastRoom']);
+const TAKEN_ELSEWHERE = new Set(['overflowRecoveries', 'leastRoom']);
 /** They keep no tail: one cuts nothing off, the other all but an unanswered message. */
 const WITHOUT_EFFECT = new Set(['wolffish keep.tail.tokens', 'opencode keep.tail.tokens']);
 

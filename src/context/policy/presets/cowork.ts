@@ -25,7 +25,7 @@ export const COWORK_POLICY = definePolicy({
     // With summary, first message and a system prompt of some thousand tokens: half of the window.
     tail: { fraction: 0.42, of: 'window' },
     firstUserMessage: true,
-    activeFiles: { amount: { fraction: 0.15, of: 'input_budget' }, messages: 4 },
+    activeFiles: { fraction: 0.15, of: 'input_budget' },
   },
   reduce: {
     cap_tool_results: {
