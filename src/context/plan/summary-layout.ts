@@ -4,9 +4,9 @@ import { QUOTE_TOKENS, quotingSection } from '../summary/check-summary.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import type { SummaryFraming } from '../policy/policy.ts';
 import { calibratedTokens } from '../log/estimate.ts';
-import type { NoteSlot } from '../log/entry.ts';
 import { showsMedia } from '../log/measurements.ts';
 import { LEDGER_LINE_TOKENS, ledgerSize, measureSummary } from '../summary/summary-message.ts';
+import { CARRIED_SLOTS } from '../view/view-arrangement.ts';
 
 export interface Rooms {
   readonly summary: number;
@@ -201,13 +201,8 @@ export function ledgerTokens({ input, table, summaryTokens }: PlanningState): nu
   return Math.min(tokens, size);
 }
 
-/** The newest plan and memories before a position; they are carried over the cut. */
-export function carriedNotes(state: PlanningState, before: number): readonly number[] {
-  const newest = new Map<NoteSlot, number>();
-  for (const note of state.notes) {
-    const { slot } = state.table.at(note);
-    if (note >= before || slot === undefined || slot === 'continuation') continue;
-    newest.set(slot, note);
-  }
-  return [...newest.values()];
+/** The notes before a position that are carried over the cut. */
+export function carriedNotes({ table, notes }: PlanningState, before: number): readonly number[] {
+  const earlier = notes.filter((note) => note < before);
+  return CARRIED_SLOTS.flatMap((slot) => earlier.findLast((note) => table.at(note).slot === slot) ?? []);
 }

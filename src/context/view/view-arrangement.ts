@@ -21,7 +21,8 @@ export interface Arranged<Item> {
   readonly kept: readonly Item[];
 }
 
-const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
+/** The newest note of each is carried over a cut. */
+export const CARRIED_SLOTS: readonly NoteSlot[] = ['plan', 'memories'];
 
 /**
  * Decides what is visible, for measuring, planning and projecting alike, by positions of a table. A note that is newer than
