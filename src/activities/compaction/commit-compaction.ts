@@ -183,7 +183,7 @@ async function finishedBefore(
   return { kind: 'committed', view: { headEntryId: check.headEntryId, tokens } };
 }
 
-/** Replaces a failed form by the next weaker one, or ends the compaction after the last. */
+/** Replaces a failed form by the strongest of the weaker ones that can be planned, or ends the compaction without one. */
 async function planWeaker(
   dependencies: ActivityDependencies,
   { turn, compaction, check, source }: CommitState,
@@ -191,21 +191,16 @@ async function planWeaker(
 ): Promise<CommitCompactionResult> {
   const { database } = dependencies;
   const { compactionId, reason } = compaction;
-  for (let form = weakerForm(compaction.form); form !== null; form = weakerForm(form)) {
-    const result = await makePlan(dependencies, turn, {
-      check,
-      source,
-      reason,
-      form,
-      turnIsOver: compaction.plan.turnIsOver,
-    });
-    if (result.kind !== 'planned') continue;
+  const { turnIsOver } = compaction.plan;
+  const form = weakerForm(compaction.form);
+  const planned = form && (await makePlan(dependencies, turn, { check, source, reason, form, turnIsOver }));
+  if (planned?.kind === 'planned') {
     const next = await replanCompaction(database, {
       turn,
       compactionId,
       failure,
       nextCompactionId: newId(),
-      plan: result.plan,
+      plan: planned.plan,
     });
     logStarted(dependencies, next);
     return { kind: 'planned', planned: describePlan(next) };

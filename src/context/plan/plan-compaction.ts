@@ -1,7 +1,7 @@
-import { resolveAmount, isEnabled } from '../policy/budget.ts';
+import { isEnabled, mayGoOn, resolveAmount } from '../policy/budget.ts';
 import type { CompactionPolicy } from '../policy/policy.ts';
 import { summaryRequestLimit } from '../summary/summary-request.ts';
-import type { PlanPart, Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult } from './plan.ts';
+import type { PlanPart, Budget, CompactionForm, CompactionPlan, PlanInput, PlanResult, SummaryForm } from './plan.ts';
 import { breakdownWindow } from '../view/view-arrangement.ts';
 import { Draft, draftedPlan, planningState, requiredGain } from './planning-state.ts';
 import type { DraftedPlan, Goals, PlanningState } from './planning-state.ts';
@@ -65,8 +65,7 @@ export function planCompaction(input: PlanInput): PlanResult {
     if (best === null || plan.tokensAfter < best.tokensAfter) best = plan;
   }
   if (best !== null && best.tokensAfter <= input.budget.inputBudget) return { kind: 'planned', plan: best };
-  const isOver = input.reason === 'overflow' || state.tokens > input.budget.inputBudget;
-  return isOver ? exhausted(state) : fits;
+  return mayGoOn(input.reason, state.tokens, input.budget) ? fits : exhausted(state);
 }
 
 /** Tokens that a pass may leave. One that the user asks for in a small view aims low, but may leave what others may. */
@@ -102,14 +101,17 @@ function exhausted({ input }: PlanningState): PlanResult {
 function formsFrom({ input }: PlanningState): readonly CompactionForm[] {
   const { when } = input.policy.summary;
   const left = FORMS.slice(FORMS.indexOf(input.form ?? 'reduction'));
-  const asked = input.policy.reduceAfterTurn ? left.filter((form) => form !== 'reduction') : left;
-  if (when === 'never') return asked.filter((form) => form === 'reduction' || form === 'clip_only');
-  if (input.reason === 'manual') return asked.filter((form) => form !== 'reduction' && form !== 'clip_only');
-  return when === 'always' ? asked.filter((form) => form !== 'reduction') : asked;
+  if (when === 'never') return left.filter((form) => !writesSummary(form));
+  if (input.reason === 'manual') return left.filter(writesSummary);
+  return when === 'always' ? left.filter((form) => form !== 'reduction') : left;
+}
+
+function writesSummary(form: CompactionForm): form is SummaryForm {
+  return form !== 'reduction' && form !== 'clip_only';
 }
 
 function planForm(state: PlanningState, form: CompactionForm, goals: Goals): DraftedPlan | null {
-  if (form === 'reduction' || form === 'clip_only') {
+  if (!writesSummary(form)) {
     return planOperations(state, form, (draft) => {
       reduce(draft, goals.goal);
       const { olderUserMessages, kept } = state.arrangement;

@@ -118,7 +118,7 @@ export const policyShape = {
     .default(false)
     .meta({ description: 'Whether a check also follows the last step of a turn.' }),
   reduceAfterTurn: z.boolean().default(false).meta({
-    description: 'Whether reducers run after every turn, also if the window is not full, and not in compactions.',
+    description: 'Whether reducers run after every turn, also if the window is not full.',
   }),
   trigger: amount('A compaction starts when the next request is larger.'),
   target: amount('What a compaction aims for; `null`: any size below the trigger.').nullable().default(null),
