@@ -1,4 +1,4 @@
-import { mayGoOn, passReason } from '../../context/policy/budget.ts';
+import { mayGoOn } from '../../context/policy/budget.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { toolsIn } from '../../context/view/system-text.ts';
 import { characterCount } from '../../context/log/measurements.ts';
@@ -106,18 +106,19 @@ export function compactionReason(
   input: CompactContextInput,
   check: CountedFit,
 ): CompactionReason | null {
-  const forced = forcedReason(input, check);
-  const { turnIsOver = false } = input;
-  const reason = passReason({ forced, turnIsOver, policy: check.policy, counted: check.counted });
+  const reason = reasonOf(input, check);
   logDecision(dependencies, input, check, reason);
   return reason;
 }
 
-function forcedReason(
-  { forced }: CompactContextInput,
-  { compactRequests }: CountedFit,
-): Extract<CompactionReason, 'overflow' | 'manual'> | null {
-  return forced ?? (compactRequests.length > 0 ? 'manual' : null);
+function reasonOf(
+  { forced, turnIsOver }: CompactContextInput,
+  { compactRequests, counted, policy }: CountedFit,
+): CompactionReason | null {
+  if (forced !== null) return forced;
+  if (compactRequests.length > 0) return 'manual';
+  if (counted.isDue) return 'threshold';
+  return turnIsOver === true && policy.reduceAfterTurn ? 'maintenance' : null;
 }
 
 /** @param reason why a compaction is due; `null`: none is */
@@ -128,19 +129,18 @@ export async function checkView(
 ): Promise<Exclude<CheckedContext, { kind: 'planned' }> | DuePlan> {
   const { database } = dependencies;
   const { turn, callNumber, turnIsOver = false } = input;
-  const forced = forcedReason(input, check);
   const { tokens } = check;
   const fits = { kind: 'fits', view: { headEntryId: check.headEntryId, tokens } } as const;
   if (reason === null) return fits;
   const source = await readPlanSource(database, turn);
   const result = await makePlan(dependencies, turn, { check, source, reason, turnIsOver });
   if (result.kind === 'planned') return { kind: 'due', source, plan: result.plan, reason, fits };
-  if (forced === 'manual') {
+  if (reason === 'manual') {
     const declined = result.kind === 'fits' ? 'nothing_to_compact' : 'irreducible';
     await declineCompaction(database, turn, { requests: check.compactRequests, reason: declined, tokens });
   }
   if (result.kind === 'fits' || turnIsOver || mayGoOn(reason, tokens, check.budget)) {
-    return forced === 'manual' ? { ...fits, declined: true } : fits;
+    return reason === 'manual' ? { ...fits, declined: true } : fits;
   }
   if (await giveUpSmallFallback(dependencies, input)) return fits;
   const data = { reason, ...result.breakdown };
