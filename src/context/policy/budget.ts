@@ -42,7 +42,7 @@ export function budgetFor(policy: CompactionPolicy, limits: ModelLimits): Budget
 /** Largest input that is planned for. A policy that takes the vendor's cap for its own budget is taken at its word. */
 function inputCap(policy: CompactionPolicy, { maximumInput }: ModelLimits): number {
   if (maximumInput === undefined) return Infinity;
-  const share = policy.outputReserve?.yieldsToMaximumInput === true ? 1 : 1 - INPUT_CAP_MARGIN;
+  const share = policy.outputReserve?.yieldsToModel === true ? 1 : 1 - INPUT_CAP_MARGIN;
   return Math.floor(maximumInput * share);
 }
 
@@ -59,13 +59,11 @@ function reserveFor(policy: CompactionPolicy, limits: ModelLimits): number {
   if (policy.outputReserve === null) {
     return Math.floor(Math.min(limits.maximumOutput, DEFAULT_RESERVE, limits.window * DEFAULT_RESERVE_FRACTION));
   }
-  const { upToMaximumOutput, yieldsToMaximumInput } = policy.outputReserve;
-  if (yieldsToMaximumInput === true && limits.maximumInput !== undefined) {
-    return Math.max(0, limits.window - limits.maximumInput);
-  }
-  const { window } = limits;
+  const { yieldsToModel = false } = policy.outputReserve;
+  const { window, maximumInput, maximumOutput } = limits;
+  if (yieldsToModel && maximumInput !== undefined) return Math.max(0, window - maximumInput);
   const reserve = resolveAmount(policy.outputReserve, { window, inputBudget: window, outputReserve: 0 });
-  return upToMaximumOutput === true && limits.maximumOutput > 0 ? Math.min(reserve, limits.maximumOutput) : reserve;
+  return yieldsToModel && maximumOutput > 0 ? Math.min(reserve, maximumOutput) : reserve;
 }
 
 /** Tokens, rounded down. An amount that names neither tokens nor a fraction is unlimited: the whole base. */

@@ -29,13 +29,12 @@ export function amount(description: string) {
 }
 
 /**
- * Tokens kept free for the answer. `upToMaximumOutput`: no more than the model's longest answer.
- * `yieldsToMaximumInput`: none where the vendor caps the input below the window.
+ * Tokens kept free for the answer. `yieldsToModel`: no more than the model's longest answer, and only what the vendor leaves where it caps
+ * the input below the window.
  */
 export const outputReserve = object({
   ...amountShape,
-  upToMaximumOutput: z.boolean().exactOptional(),
-  yieldsToMaximumInput: z.boolean().exactOptional(),
+  yieldsToModel: z.boolean().exactOptional(),
 })
   .meta({
     description:

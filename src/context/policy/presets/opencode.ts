@@ -15,7 +15,7 @@ export const OPENCODE_POLICY = definePolicy({
   reduceAfterTurn: true,
   trigger: { fraction: 1, of: 'input_budget' },
   // The product's cap on output tokens, as in its code.
-  outputReserve: { tokens: 32_000, upToMaximumOutput: true, yieldsToMaximumInput: true },
+  outputReserve: { tokens: 32_000, yieldsToModel: true },
   keep: {
     tail: { tokens: 0 },
     pivot: true,
