@@ -235,7 +235,7 @@ export class Conversation {
         coveredThroughSequence: plan.coveredThroughSequence,
         keptSequences: plan.keptSequences,
         measurements: measureSummary(summaryText, this.policy.summary.question, plan.shown?.framing),
-        ...definedOf({ shown: plan.shown, inPlace: plan.inPlace }),
+        ...definedOf({ shown: plan.shown }),
         text: summaryText,
       };
     }

@@ -99,14 +99,12 @@ export interface PlanPart {
 export interface SummaryInForce {
   readonly compactionId: string;
   readonly coveredThroughSequence: number;
-  /** First entry kept verbatim: the cut point. */
+  /** First entry kept verbatim: the cut point. Where covered entries stay in the view, shortened, the first of these. */
   readonly firstKeptSequence: number;
   readonly keptSequences: readonly number[];
   readonly measurements: Measurements;
   /** How it is shown; absent: before everything else, in the pipeline's own words. */
   readonly shown?: SummaryShown;
-  /** What it covers stays in the view, the large entries shortened; nothing was dropped. Default: false. */
-  readonly inPlace?: boolean;
 }
 
 /** How a summary is shown, whatever the policy says later. */
@@ -209,6 +207,7 @@ export interface CompactionPlan {
    */
   readonly summaryLimit: number;
   readonly shown?: SummaryShown;
+  /** What the summary covers stays in the view, the large entries shortened; nothing is dropped. Default: false. */
   readonly inPlace?: boolean;
   /** Longest quotation of user messages, tokens; not part of `summaryLimit`. Default: 0. */
   readonly quotedLimit?: number;

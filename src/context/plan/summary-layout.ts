@@ -124,8 +124,8 @@ function afterNewest({ table }: PlanningState): number {
 function droppedMessages(state: PlanningState, end: number): readonly number[] {
   const dropped: number[] = [];
   const { summary } = state.input;
-  // Beside a summary in place stands all that it covers.
-  const covered = summary?.inPlace === true ? summary.firstKeptSequence - 1 : (summary?.coveredThroughSequence ?? 0);
+  // What a summary covers and the view shows beside it is dropped like all else.
+  const covered = summary === null ? 0 : Math.min(summary.coveredThroughSequence, summary.firstKeptSequence - 1);
   // All its room at once, as in `arrangePositions`.
   dropped.length = end;
   let count = 0;

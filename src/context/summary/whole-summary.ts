@@ -97,7 +97,7 @@ function summaryAfter(
   compactionId: string,
   measurements: Measurements | null,
 ): SummaryInForce | null {
-  const { firstKeptSequence, coveredThroughSequence, keptSequences, shown, inPlace } = plan;
+  const { firstKeptSequence, coveredThroughSequence, keptSequences, shown } = plan;
   if (firstKeptSequence === null || coveredThroughSequence === null || measurements === null) return before;
   return {
     compactionId,
@@ -106,7 +106,6 @@ function summaryAfter(
     keptSequences,
     measurements,
     ...(shown !== undefined && { shown }),
-    ...(inPlace !== undefined && { inPlace }),
   };
 }
 

@@ -88,10 +88,9 @@ export interface StoredSummary extends SummaryInForce {
 export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
   if (countsNone(point)) return null;
   const [row] = await sql<
-    (Omit<StoredSummary, 'measurements' | 'shown' | 'inPlace'> & {
+    (Omit<StoredSummary, 'measurements' | 'shown'> & {
       readonly measurements: string;
       readonly shown: SummaryShown | null;
-      readonly inPlace: boolean | null;
     })[]
   >`
     select c.id as compaction_id, c.covered_through_sequence,
@@ -102,16 +101,16 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
         c.covered_through_sequence + 1) as first_kept_sequence,
       c.summary as text, c.summary_measurements as measurements, c.details, c.plan -> 'keptSequences' as kept_sequences,
       coalesce(c.files, '{"read": [], "modified": []}') as files,
-      c.plan -> 'shown' as shown, (c.plan ->> 'inPlace')::boolean as in_place
+      c.plan -> 'shown' as shown
     from compactions c
     join entries e on e.conversation_id = c.conversation_id and e.sequence = c.covered_through_sequence
     where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
     order by c.number desc limit 1`;
   if (row === undefined) return null;
-  const { measurements, shown, inPlace, ...rest } = row;
+  const { measurements, shown, ...rest } = row;
   return {
     ...rest,
-    ...definedOf({ shown: shown ?? undefined, inPlace: inPlace ?? undefined }),
+    ...(shown !== null && { shown }),
     measurements: parseMeasurements(measurements),
   };
 }
