@@ -17,7 +17,7 @@ import type { FollowedTurn, FollowOptions } from './follow-turn.ts';
 
 export interface ShowTurnOptions extends Pick<FollowOptions, 'conversationId' | 'turnId' | 'afterTurnId'> {
   readonly json: boolean;
-  /** Messages are typed above it and into it, and the next one follows: neither is told. Default: false. */
+  /** Messages are typed above it and into it, so it shows neither them nor the command that goes on. Default: false. */
   readonly inChat?: boolean;
 }
 
@@ -50,7 +50,7 @@ export async function showTurn(client: Holdfast, output: Output, options: ShowTu
       answer: followed.answer,
       turn,
     });
-  else output.lines(endLines(output, conversation, followed, turn).slice(0, inChat ? 3 : undefined));
+  else output.lines(endLines(output, followed, turn, inChat ? null : conversation));
   if (followed.outcome !== 'completed') process.exitCode = EXIT_CODES.turnNotCompleted.code;
   return followed.turnId;
 }
@@ -114,13 +114,18 @@ function leave(output: Output, conversationId: string, json: boolean): void {
     ]);
 }
 
-function endLines(output: Output, conversation: string, followed: FollowedTurn, turn: TurnSummary | null): string[] {
+/** @param conversation named by the command that goes on; `null`: the chat goes on by itself */
+function endLines(
+  output: Output,
+  { outcome, reason }: FollowedTurn,
+  turn: TurnSummary | null,
+  conversation: string | null,
+): string[] {
   const { style } = output;
-  const { outcome, reason } = followed;
   const completed = outcome === 'completed';
   const mark = completed ? style.green('✓') : style.red('✗');
   const figures = turn === null ? [] : wrapped(turnFigures(turn), output);
-  const next = nextCommand(outcome, reason, conversation, turn);
+  const next = conversation === null ? null : nextCommand(outcome, reason, conversation, turn);
   return [
     '',
     `${mark} ${style.bold(outcome.replaceAll('_', ' '))}`,

@@ -100,7 +100,7 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
     return waitingMessages === 1;
   });
   chat.type(ESCAPE);
-  await chat.shows(/✗ stopped[^]*> $/u);
+  await chat.shows(/✗ stopped[^]*everything that had finished is kept[^]*> $/u);
   await harness.clearFaults();
 
   chat.type('/cost\r');
