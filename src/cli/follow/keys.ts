@@ -9,15 +9,15 @@ const MOST_TYPED = 100_000;
 /** Characters of its end that are shown while it is typed. */
 const TYPED_SHOWN = 60;
 
-/** A line of a chat that is for the chat, and not for the agent. */
-export const CHAT_COMMAND = /^\/\w*(?=\s|$)/u;
+/** A line of a chat that is for the chat. `/pin` and `/unpin` are messages, because the turn that takes them changes the pins. */
+export const CHAT_COMMAND = /^\/(?!(?:un)?pin(?:\s|$))\w*(?=\s|$)/u;
 
 /** What the keys of the terminal do while a turn is shown. */
 interface TurnKeys {
   readonly hint: string;
   /**
-   * @param calls names of the calls that wait for an approval: a line `y` or `n` decides on the first. A key alone does not, because who
-   *   types or pastes a message meanwhile decides nothing
+   * @param calls names of the calls that wait for an approval: a line `y` or `n` decides on the first. A key alone does not, because a
+   *   message that the user types or pastes meanwhile must not decide
    */
   waiting(calls: readonly string[]): void;
   close(): void;

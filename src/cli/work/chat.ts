@@ -17,7 +17,7 @@ import { argument, option } from '../options.ts';
 
 const KEYS = 'Ctrl-D leaves · \\ at the end of a line continues it · Esc stops a turn · /help';
 const MORE_KEYS =
-  'While a turn runs, a line goes into it; while a call waits: y or n, then Enter · arrow keys: earlier messages · Ctrl-C clears the line, or leaves';
+  'While a turn runs, a line goes into it; while a call waits, y or n decides on it · /pin <rule> and /unpin <number> go to the agent · arrow keys: earlier messages · Ctrl-C clears the line, or leaves';
 /** Entries of the conversation in which its earlier messages are looked for, and how many of them are shown. */
 const ENTRIES_READ = 100;
 const ENTRIES_SHOWN = 4;

@@ -85,6 +85,13 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
   chat.type('y\r');
   await chat.shows(/✓ completed[^]*> $/u);
   expect(deployed).toEqual(['1.0', '2.0']);
+  const { items: decisions } = await harness.client.decisions.listMade();
+
+  chat.type('/pin Answer briefly.\r');
+  await chat.shows(/✓ completed[^]*> $/u);
+  expect(await harness.client.conversation.pins({ conversationId: decisions[0]?.conversationId ?? '' })).toEqual([
+    'Answer briefly.',
+  ]);
 
   await harness.fault({ kind: 'hang', times: null });
   chat.type('Say never.\r');
