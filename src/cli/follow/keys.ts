@@ -1,5 +1,7 @@
 import { emitKeypressEvents } from 'node:readline';
+import { userOfMachine } from '../../client/decision-methods.ts';
 import type { Holdfast } from '../../client/holdfast.ts';
+import { definedOf } from '../../context/policy/defined-of.ts';
 
 const HINT = 'Esc stops the turn · Ctrl-C leaves it running';
 const DECIDE_HINT = 'y or n, then Enter, decides · Esc stops the turn · Ctrl-C leaves it running';
@@ -47,7 +49,8 @@ export function listenForKeys(
   let isStopped = false;
   const decide = (how: 'approve' | 'deny', call: string): void => {
     calls = calls.slice(1);
-    client.decisions[how]({ conversationId, call }).catch(failed);
+    const decision = { conversationId, call, ...definedOf({ decidedBy: userOfMachine() }) };
+    client.decisions[how](decision).catch(failed);
   };
   const typed = new TypedText((text) => {
     const [call] = calls;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
+import { userOfMachine } from '../../../src/client/decision-methods.ts';
 import { defineTool } from '../../../src/tools/define-tool.ts';
 import { useWorkingHarness } from '../../support/turn-harness.ts';
 import { waitUntil } from '../../support/wait-until.ts';
@@ -86,6 +87,7 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
   await chat.shows(/✓ completed[^]*> $/u);
   expect(deployed).toEqual(['1.0', '2.0']);
   const { items: decisions } = await harness.client.decisions.listMade();
+  expect(new Set(decisions.map(({ decidedBy }) => decidedBy))).toEqual(new Set([userOfMachine()]));
 
   chat.type('/pin Answer briefly.\r');
   await chat.shows(/✓ completed[^]*> $/u);
