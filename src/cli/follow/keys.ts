@@ -55,10 +55,10 @@ export function listenForKeys(
   const typed = new TypedText((text) => {
     const [call] = calls;
     const answer = text.trim().toLowerCase();
-    if (call === undefined) send?.(text);
-    else if (answer === 'y' || answer === 'yes') decide('approve', call);
-    else if (answer === 'n' || answer === 'no') decide('deny', call);
-    else tell(`Call ${call} waits: y or n, then Enter. Nothing was sent.`);
+    if (call !== undefined && (answer === 'y' || answer === 'yes')) decide('approve', call);
+    else if (call !== undefined && (answer === 'n' || answer === 'no')) decide('deny', call);
+    else if (send !== undefined) send(text);
+    else if (call !== undefined) tell(`Call ${call} waits: y or n, then Enter. Nothing was sent.`);
   });
   const pressed = (text = '', key: { readonly name?: string; readonly ctrl?: boolean }): void => {
     // Raw mode takes the signal from the terminal's hands.
