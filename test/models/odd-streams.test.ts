@@ -18,7 +18,8 @@ async function clientOf(protocol: ProtocolName, text: string, isLeftOpen = false
     else response.end(text);
   });
   const baseUrl = protocol === 'anthropic' ? server.url : `${server.url}/v1`;
-  return createModelClient({ name: 'odd', protocol, baseUrl, apiKey: 'key', idleTimeoutMilliseconds: 500 });
+  const limit = isLeftOpen && { idleTimeoutMilliseconds: 500 };
+  return createModelClient({ name: 'odd', protocol, baseUrl, apiKey: 'key', ...limit });
 }
 
 const REQUEST = requestOf(viewOf([user('hi')]));

@@ -5,6 +5,7 @@ import { ToolError } from '../../src/tools/errors.ts';
 import { runToolCall } from '../../src/tools/runtime/run-tool-call.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../src/tools/tool.ts';
 import { nestedJson } from '../support/nested.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { call, callContext, ENTRY_ID, originalBytes } from './support/tool-context.ts';
 
 /** A tool that does what the test says. */
@@ -209,7 +210,7 @@ test('a write after the call was given up is refused and harms nothing', async (
   );
   const outcome = await call(tool, {});
   expect(outcome.text).not.toContain('late');
-  await vi.waitFor(() => expect(late).not.toBeNull());
+  await waitUntil('it writes', () => late !== null);
   await expect(late).rejects.toThrow('The call is over');
 });
 
