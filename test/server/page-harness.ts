@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { loginLink } from '../../src/server/login-link.ts';
 import { launchChromium } from '../support/chromium.ts';
@@ -16,6 +16,8 @@ export interface PageHarness {
   /** What its browser complains about. */
   readonly complaints: readonly string[];
   readonly startTask: (task: string) => Promise<void>;
+  /** Words in the log. For a moment the page has those of a new answer also where it shows what is being said. */
+  readonly said: (words: string) => Locator;
   readonly untilState: (state: string) => Promise<void>;
   /** The page tells a state later than the server; a branch is switched only while nothing runs. */
   readonly untilIdle: () => Promise<void>;
@@ -53,6 +55,7 @@ function pagesOf(harness: ServerHarness, { page, complaints }: Pick<PageHarness,
     page,
     complaints,
     startTask: (task) => startOnPage(page, task),
+    said: (words) => page.locator('[id^="entry-"]').getByText(words, { exact: true }),
     untilIdle: () =>
       waitUntil('the newest conversation is idle', async () => {
         const [newest] = (await harness.client.conversation.list({ limit: 1 })).items;

@@ -16,7 +16,7 @@ async function loseAnswer(page: Page, path: RegExp): Promise<void> {
 /** What pages ask a server for, where its answers are lost, refused or late. */
 export function testRequests(pages: PageHarness): void {
   test('a task with a file, a message that steers its turn and a decision, whose answers were lost, count once when they are sent again', async () => {
-    const { page, harness, untilState } = pages;
+    const { page, said, harness, untilState } = pages;
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
     const pressTwice = async (name: string, path: RegExp): Promise<void> => {
       await loseAnswer(page, path);
@@ -43,7 +43,7 @@ export function testRequests(pages: PageHarness): void {
     await pressTwice('Send', /\/messages$/u);
     await page.getByText('1 message of you waiting.').waitFor();
     await pressTwice('Approve once a', /\/approve$/u);
-    const steered = page.locator('.entry.assistant').getByText('steered', { exact: true });
+    const steered = said('steered');
     await steered.waitFor();
     await untilState('completed');
     // The same words again, on purpose.
@@ -59,17 +59,17 @@ export function testRequests(pages: PageHarness): void {
   });
 
   test('a page that is behind by many pages of entries reads to the end, and does not read again what has not changed', async () => {
-    const { page, harness, startTask, untilState } = pages;
+    const { page, said, harness, startTask, untilState } = pages;
     await startTask('Say first');
     await untilState('completed');
-    await page.getByText('first', { exact: true }).waitFor();
+    await said('first').waitFor();
     // More than two pages, and few enough for the model's window.
     await fillLog(harness.database, page.url().slice(-36), 400);
     const read: string[] = [];
     page.on('request', (request) => read.push(new URL(request.url()).pathname.split('/').at(-1) ?? ''));
     await page.getByLabel('Message').fill('Say second');
     await page.keyboard.press('Control+Enter');
-    await page.getByText('second', { exact: true }).waitFor();
+    await said('second').waitFor();
     await page.getByText('Entry 400', { exact: true }).waitFor();
     await untilState('completed');
     for (const name of ['pins', 'summaries', 'lineage']) expect(read).not.toContain(name);

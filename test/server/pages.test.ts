@@ -9,7 +9,7 @@ import { testRequests } from './page-requests.ts';
 const pages = usePages();
 
 test('by keyboard alone a person starts a task, queues a message, decides calls in the inbox, and reads the answer as written', async () => {
-  const { harness, page, complaints, untilState } = pages;
+  const { harness, page, said, complaints, untilState } = pages;
   await tabTo(page, page.getByLabel('Task', { exact: true }));
   await page.keyboard.insertText('Call deploy with {"version": "7"} 2 times, one by one\nSay <b>heron</b>');
   await page.keyboard.press('Control+Enter');
@@ -47,8 +47,8 @@ test('by keyboard alone a person starts a task, queues a message, decides calls 
   const timeline = page.waitForRequest(/\/timeline\?/u);
   await page.goBack();
   await timeline;
-  await page.getByText('<b>heron</b>', { exact: true }).waitFor();
-  await page.getByText('crane', { exact: true }).waitFor();
+  await said('<b>heron</b>').waitFor();
+  await said('crane').waitFor();
   await untilState('completed');
   await tabTo(page, page.locator('.tool summary').first());
   await page.keyboard.press('Enter');
@@ -104,7 +104,7 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
 });
 
 test('script, escapes and direction marks in the names of conversations, files and tools are inert', async () => {
-  const { page, complaints, startTask, untilState } = pages;
+  const { page, said, complaints, startTask, untilState } = pages;
   await startTask(`${HOSTILE}\nCall read_log with {"page": 1}\nSay first`);
   await untilState('completed');
   const file = { name: HOSTILE, mimeType: 'text/plain', buffer: Buffer.from('herons') };
@@ -112,7 +112,7 @@ test('script, escapes and direction marks in the names of conversations, files a
   await page.getByRole('button', { name: `Remove ${INERT}` }).waitFor();
   await page.getByLabel('Message').fill('Say second');
   await page.keyboard.press('Control+Enter');
-  await page.getByText('second', { exact: true }).waitFor();
+  await said('second').waitFor();
   // No provider takes a tool of that name.
   await page.route(/\/entries\?/u, async (route) => {
     const body = await (await route.fetch()).text();
@@ -145,7 +145,7 @@ test('a page that is loaded again in the middle of a stream goes on, and stops t
 });
 
 test('a person attaches a picture and a file, forks, pins a rule, switches back, edits and asks again, and reads on after an outage', async () => {
-  const { page, startTask, untilState, untilIdle } = pages;
+  const { page, said, startTask, untilState, untilIdle } = pages;
   await startTask('Say first');
   await untilState('completed');
   await page.getByLabel('Files').setInputFiles([
@@ -158,25 +158,25 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
   await expect
     .poll(() => page.locator('.entry.user img').evaluate((image) => Reflect.get(image, 'naturalWidth')))
     .toBe(1);
-  await page.getByText('second', { exact: true }).waitFor();
+  await said('second').waitFor();
   await untilIdle();
   await page.locator('.entry.assistant').first().hover();
   await page.locator('.entry.assistant').first().getByRole('button', { name: 'Fork here' }).click();
-  await page.getByText('second', { exact: true }).waitFor({ state: 'detached' });
+  await said('second').waitFor({ state: 'detached' });
   await page.getByLabel('Rule', { exact: true }).fill('Be kind');
   await page.getByRole('button', { name: 'Pin', exact: true }).click();
   await page.getByRole('button', { name: 'Unpin rule 1' }).waitFor();
   // A branch is switched while the conversation is idle.
   await untilIdle();
   await page.getByRole('button', { name: 'Switch to branch 0' }).click();
-  await page.getByText('second', { exact: true }).waitFor();
+  await said('second').waitFor();
   await untilIdle();
   const message = page.locator('.entry.user').last();
   await message.hover();
   await message.getByRole('button', { name: 'Edit' }).click();
   await page.getByLabel('Other words').fill('Say third');
   await page.getByRole('button', { name: 'Send on a branch of its own' }).click();
-  await page.locator('.entry.assistant').getByText('third', { exact: true }).waitFor();
+  await said('third').waitFor();
   await page.getByRole('button', { name: 'Switch to branch 0' }).waitFor();
   await untilIdle();
   await message.hover();
@@ -184,12 +184,12 @@ test('a person attaches a picture and a file, forks, pins a rule, switches back,
   await page.getByRole('button', { name: 'Switch to branch 2' }).waitFor();
   await untilIdle();
   await page.getByRole('button', { name: 'Switch to branch 0' }).click();
-  await page.getByText('second', { exact: true }).waitFor();
+  await said('second').waitFor();
   for (const read of ['entries', 'events']) await refuseReading(page, read);
   await page.reload();
   await page.getByText('No entries.').waitFor();
   await page.unrouteAll();
-  await page.getByText('second', { exact: true }).waitFor();
+  await said('second').waitFor();
   await page.getByRole('alert').waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'Conversations' }).click();
   await page.context().setOffline(true);
