@@ -74,7 +74,7 @@ export type { CompactionForm, CompactionReason, WindowBreakdown, WindowFill } fr
 export type { ChangedEntry, CompactionLineage, CoveredEntry } from './store/compactions/summaries.ts';
 export type { BranchRow as Branch } from './store/conversations/branches.ts';
 export type { CompactionPolicy, CompactionPolicyInput } from './context/policy/policy.ts';
-export { defineReducer } from './context/plan/reducers/define-reducer.ts';
+export { clear, clip, defineReducer, strip } from './context/plan/reducers/define-reducer.ts';
 export type { Change, ReducerInput, ReducibleEntry } from './context/plan/reducers/define-reducer.ts';
 export type { Reducer } from './context/plan/reducers/built-in.ts';
 export type { CostGroup, CostRow } from './store/conversations/costs.ts';

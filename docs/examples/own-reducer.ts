@@ -1,4 +1,4 @@
-import { defineReducer } from 'holdfast';
+import { clear, defineReducer } from 'holdfast';
 import { z } from 'zod';
 
 /** Of the results of some tools, only the newest stay: an older one says nothing that a newer one does not. */
@@ -8,6 +8,6 @@ export const newestPerTool = defineReducer({
   plan: ({ entries }, { tools, keep }) =>
     tools.flatMap((tool) => {
       const results = entries.filter((entry) => entry.toolName === tool && entry.shown !== 'clear');
-      return results.slice(0, -keep).map(({ id }) => ({ kind: 'clear', id }));
+      return results.slice(0, -keep).map((entry) => clear(entry.id));
     }),
 });

@@ -81,7 +81,7 @@ export function apiReference(): string {
     ...['createWorker', 'defineAgent', 'defineTool'].map((name) => page.functionOf(name)),
     ...['ToolContext', 'ToolResult'].map((name) => page.listOf(name)),
     '## Compaction in code',
-    page.functionOf('defineReducer'),
+    ...['defineReducer', 'clip', 'clear', 'strip'].map((name) => page.functionOf(name)),
     page.typeOf('BeforeCompaction'),
     ...['CompactionPreparation', 'CompactionDecision'].map((name) => page.listOf(name)),
     '## Other functions',

@@ -238,7 +238,7 @@ describe('numbers that contradict each other', () => {
   });
 
   test('a reducer that the preset does not have is added, so what it needs is named', async () => {
-    const presets = [{ ...DEFAULT_POLICY, name: 'bare', reduce: {} }];
+    const presets = [{ ...DEFAULT_POLICY, name: 'bare', reduce: [] }];
     const file = 'agents: { a: { preset: bare, policy: { reduce: { clip: { headLimit: 5 } } } } }';
     expect(await problemsOf(file, { presets })).toContain(
       '1:50 agents.a.policy.reduce.clip.headFraction is missing: it must be a number',

@@ -159,7 +159,16 @@ function rowOf(path: string, option: unknown): OptionRow {
 function presetDefault(path: string): string {
   const [, inPolicy] = path.split('.policy.');
   if (inPolicy === undefined) return '';
-  const value = inPolicy.split('.').reduce<unknown>((node, name) => field(node, name), PRESETS['default']);
+  const value = inPolicy.split('.').reduce<unknown>(
+    (node, name) =>
+      Array.isArray(node)
+        ? field(
+            node.find((item) => field(item, 'use') === name),
+            'options',
+          )
+        : field(node, name),
+    PRESETS['default'],
+  );
   const isPlain =
     value === null ||
     ['string', 'number', 'boolean'].includes(typeof value) ||

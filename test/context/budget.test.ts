@@ -109,7 +109,7 @@ describe('policyProblems', () => {
       'window',
     ]);
     const never = { ...DEFAULT_POLICY.summary, when: 'never' } as const;
-    expect(options(policy({ summary: never, reduce: {} }))).toContainEqual(['summary.when', 'reduce']);
+    expect(options(policy({ summary: never, reduce: [] }))).toContainEqual(['summary.when', 'reduce']);
     expect(options(policy({ summary: never }))).toEqual([]);
     const large = { ...DEFAULT_POLICY.summary, maximumOutput: { tokens: 60_000, exact: true } };
     expect(policyProblems(policy({ summary: large }), { window: 100_000, maximumOutput: 90_000 })).toMatchObject([

@@ -9,10 +9,11 @@ import { compactionPolicy } from '../../src/context/policy/policy.ts';
 import { COWORK_POLICY } from '../../src/context/policy/presets/cowork.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 
-const optionsOf = (use: string, changes: PolicyChanges): unknown => changePolicy(DEFAULT_POLICY, changes).reduce[use];
+const optionsOf = (use: string, changes: PolicyChanges): unknown =>
+  changePolicy(DEFAULT_POLICY, changes).reduce.find((reducer) => reducer.use === use)?.options;
 
 test('every option of a policy but its name and the reserves by model can be changed', () => {
-  const { name: _name, outputReserves: _reserves, ...options } = COWORK_POLICY;
+  const { name: _name, outputReserves: _reserves, reduce: _reduce, ...options } = COWORK_POLICY;
   const changes = policyChanges.parse(options);
   expect({ ...changePolicy(DEFAULT_POLICY, changes), ...exactAmounts(changes) }).toMatchObject(options);
 });
@@ -81,10 +82,13 @@ describe('reducers', () => {
   });
 
   test('false leaves one out, a new one comes last', () => {
-    const names = Object.keys(DEFAULT_POLICY.reduce);
+    const names = DEFAULT_POLICY.reduce.map(({ use }) => use);
     const changed = changePolicy(DEFAULT_POLICY, { reduce: { clear_tool_results: false, own: { keep: 3 } } });
-    expect(Object.keys(changed.reduce)).toEqual([...names.filter((name) => name !== 'clear_tool_results'), 'own']);
-    expect(changed.reduce['own']).toEqual({ keep: 3 });
+    expect(changed.reduce.map(({ use }) => use)).toEqual([
+      ...names.filter((use) => use !== 'clear_tool_results'),
+      'own',
+    ]);
+    expect(changed.reduce.at(-1)?.options).toEqual({ keep: 3 });
   });
 });
 

@@ -89,7 +89,7 @@ test.each([0, 8_000, 16_000])(
   'R17 what the user said keeps its whole budget as long as summary and tail keep half of theirs, beside a plan of %i characters',
   (characters) => {
     const userMessages = { tokens: 20_000, fraction: 0.15 };
-    const policy = withPolicy({ reduce: {}, keep: { ...DEFAULT_POLICY.keep, userMessages } });
+    const policy = withPolicy({ reduce: [], keep: { ...DEFAULT_POLICY.keep, userMessages } });
     const conversation = new Conversation({ policy });
     const sizes = new Map<number, number>();
     if (characters > 0) conversation.log.note('plan', prose(characters));

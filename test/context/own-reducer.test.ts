@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { newestPerTool } from '../../docs/examples/own-reducer.ts';
 import { reducersWith } from '../../src/config/reducers.ts';
 import { planCompaction } from '../../src/context/plan/plan-compaction.ts';
-import { defineReducer, ReducerError } from '../../src/context/plan/reducers/define-reducer.ts';
+import { clear, clip, defineReducer, ReducerError } from '../../src/context/plan/reducers/define-reducer.ts';
 import type { Change } from '../../src/context/plan/reducers/define-reducer.ts';
 import type { Reducer } from '../../src/context/plan/reducers/built-in.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
@@ -11,7 +11,7 @@ import { Conversation, prose } from './builders.ts';
 
 /** Fourteen files that were read, about two thousand tokens each, under a policy with one reducer. */
 function reading(reducer: Reducer, options: Readonly<Record<string, unknown>> = {}) {
-  const reduce = { [reducer.name]: options };
+  const reduce = [{ use: reducer.name, options }];
   const summary = { ...DEFAULT_POLICY.summary, when: 'if_needed' } as const;
   const conversation = new Conversation({ policy: { ...DEFAULT_POLICY, reduce, summary } });
   conversation.log.user('Read all files.');
@@ -45,7 +45,7 @@ test('the reducer of docs/compaction.md clears all but the newest results, until
 });
 
 test('a clip keeps head and tail; what no request has carried is not offered', () => {
-  const { results, plan } = reading(changing((ids) => ids.map((id) => ({ kind: 'clip', id, head: 300, tail: 100 }))));
+  const { results, plan } = reading(changing((ids) => ids.map((id) => clip(id, { head: 300, tail: 100 }))));
   const planned = plan();
   if (planned.kind !== 'planned') throw new Error(planned.kind);
   expect(planned.plan.operations[0]).toMatchObject({ kind: 'clip', headCharacters: 300, tailCharacters: 100 });
@@ -53,7 +53,7 @@ test('a clip keeps head and tail; what no request has carried is not offered', (
 });
 
 test('a reducer that changes what it was not given is passed over and told of; a summary is planned', () => {
-  const { failures, plan } = reading(changing(() => [{ kind: 'clear', id: 'no such entry' }]));
+  const { failures, plan } = reading(changing(() => [clear('no such entry')]));
   expect(plan()).toMatchObject({ kind: 'planned', plan: { form: 'summary' } });
   expect(failures[0]).toEqual(['own', expect.any(ReducerError)]);
 });

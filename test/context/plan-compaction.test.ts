@@ -65,8 +65,8 @@ describe('free reductions', () => {
   });
 
   test('W12 clip the largest results first and leave errors and the newest three', () => {
-    const { clip = {} } = DEFAULT_POLICY.reduce;
-    const conversation = new Conversation({ policy: withPolicy({ reduce: { clip }, summary: IF_NEEDED }) });
+    const clips = DEFAULT_POLICY.reduce.filter(({ use }) => use === 'clip');
+    const conversation = new Conversation({ policy: withPolicy({ reduce: clips, summary: IF_NEEDED }) });
     conversation.log.user('go');
     const [, failed] = conversation.log.step([prose(15_000)], { isError: true });
     const [, small] = conversation.log.step([prose(3_000)]);
@@ -79,8 +79,8 @@ describe('free reductions', () => {
 
   test('O19 O20 old results beyond the protected output are cleared, oldest first, only if that wins enough', () => {
     const policy = (minimum: number) => {
-      const clear_tool_results = { protect: { tokens: 20_000 }, minimum: { tokens: minimum } };
-      return withPolicy({ reduce: { clear_tool_results }, summary: IF_NEEDED });
+      const options = { protect: { tokens: 20_000 }, minimum: { tokens: minimum } };
+      return withPolicy({ reduce: [{ use: 'clear_tool_results', options }], summary: IF_NEEDED });
     };
     const cleared = planOf(reading(14, 8_000, policy(10_000)));
     expect(cleared.form).toBe('reduction');
@@ -91,9 +91,10 @@ describe('free reductions', () => {
   });
 
   test('O16 results of protected tools and of failed calls stay', () => {
-    const clear_tool_results = { protect: { tokens: 0 }, minimum: { tokens: 0 }, protectedTools: ['skill'] };
+    const options = { protect: { tokens: 0 }, minimum: { tokens: 0 }, protectedTools: ['skill'] };
+    const clear = { use: 'clear_tool_results', options };
     const conversation = new Conversation({
-      policy: withPolicy({ reduce: { clear_tool_results }, target: null, summary: IF_NEEDED }),
+      policy: withPolicy({ reduce: [clear], target: null, summary: IF_NEEDED }),
     });
     conversation.log.user('go');
     const [, skill] = conversation.log.step([prose(9_000)], { tool: 'skill' });
@@ -107,7 +108,7 @@ describe('free reductions', () => {
 
   test('R24 an image that no request has carried yet stays, older ones become markers', () => {
     const conversation = new Conversation({
-      policy: withPolicy({ reduce: { strip_images: { keepNewest: 0 } }, summary: IF_NEEDED }),
+      policy: withPolicy({ reduce: [{ use: 'strip_images', options: { keepNewest: 0 } }], summary: IF_NEEDED }),
     });
     conversation.log.user('look');
     const old = Array.from({ length: 8 }, () => conversation.log.step([[image(1_500, 1_400)]])[1]);
@@ -154,7 +155,7 @@ describe('summary', () => {
   });
 
   test('without splitting, the cut moves to a user message; a single giant turn is split all the same (D9)', () => {
-    const whole = withPolicy({ reduce: {}, keep: { ...DEFAULT_POLICY.keep, splitTurns: false } });
+    const whole = withPolicy({ reduce: [], keep: { ...DEFAULT_POLICY.keep, splitTurns: false } });
     const conversation = reading(10, 8_000, whole);
     const second = conversation.log.user('Now the next thing.');
     for (let step = 0; step < 4; step += 1) conversation.log.step([prose(8_000, step)]);
@@ -243,7 +244,7 @@ describe('weaker forms', () => {
   });
 
   test('a policy without summaries reduces and clips only', () => {
-    const never = withPolicy({ reduce: {}, summary: { ...DEFAULT_POLICY.summary, when: 'never' } });
+    const never = withPolicy({ reduce: [], summary: { ...DEFAULT_POLICY.summary, when: 'never' } });
     expect(planOf(reading(14, 8_000, never)).form).toBe('clip_only');
   });
 

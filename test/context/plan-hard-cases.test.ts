@@ -14,7 +14,7 @@ describe('what users of such systems ran into', () => {
 
   test('R2 a forced pass aims lower than one at the threshold', () => {
     const keep = { ...DEFAULT_POLICY.keep, tail: { fraction: 0.3 } };
-    const conversation = reading(14, 8_000, withPolicy({ reduce: {}, keep }));
+    const conversation = reading(14, 8_000, withPolicy({ reduce: [], keep }));
     const atThreshold = planOf(conversation);
     const forced = planOf(conversation, { reason: 'overflow' });
     expect(forced.tokensAfter).toBeLessThan(atThreshold.tokensAfter);

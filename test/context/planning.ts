@@ -14,7 +14,7 @@ export function withPolicy(change: Partial<CompactionPolicy>): CompactionPolicy 
   return { ...DEFAULT_POLICY, ...change };
 }
 
-export const NO_REDUCERS = withPolicy({ reduce: {} });
+export const NO_REDUCERS = withPolicy({ reduce: [] });
 
 /** A turn that reads `files` files of `characters` each. */
 export function reading(files: number, characters: number, policy = DEFAULT_POLICY): Conversation {

@@ -9,7 +9,7 @@ import { readsPreviousSummary, summaryRequestLimit, summaryView } from '../../sr
 import { AGENT, Conversation, prose } from './builders.ts';
 import { measuredFromText } from './view-checks.ts';
 
-const CAPPED = { ...DEFAULT_POLICY, reduce: {} };
+const CAPPED = { ...DEFAULT_POLICY, reduce: [] };
 /** Results are read whole, so that there is much to read. */
 const NO_REDUCERS = {
   ...CAPPED,

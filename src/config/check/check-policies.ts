@@ -86,7 +86,7 @@ function reducerProblems(
   path: readonly string[],
 ): FoundProblem[] {
   const known = reducers ?? BUILT_IN_REGISTRY;
-  return Object.entries(policy.reduce).flatMap(([use, options]): FoundProblem[] => {
+  return policy.reduce.flatMap(({ use, options }): FoundProblem[] => {
     const at = [...path, 'reduce', use];
     const reducer = known.get(use);
     if (reducer !== undefined) {

@@ -2,7 +2,7 @@ import type { OutlineTable } from '../log/outline-table.ts';
 import type { SummaryForm } from './plan.ts';
 import { Draft, draftedPlan } from './planning-state.ts';
 import type { DraftedPlan, Goals, PlanningState } from './planning-state.ts';
-import { applyReducers, clearSupersededNotes, reduce, shrinkToFit } from './reduce.ts';
+import { applyAlways, clearSupersededNotes, reduce, shrinkToFit } from './reduce.ts';
 import { shareOf, summaryParts } from './summary-parts.ts';
 import {
   SMALLEST_SUMMARY,
@@ -83,7 +83,7 @@ function rewritesHistory({ table }: PlanningState, { turnStart, dropped }: Layou
 
 function cappedDraft(state: PlanningState): Draft {
   const draft = new Draft(state, state.tokens);
-  applyReducers(draft, 0, 'always');
+  applyAlways(draft);
   return draft;
 }
 

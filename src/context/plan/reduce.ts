@@ -2,6 +2,7 @@ import type { EntryKind, NoteSlot } from '../log/entry.ts';
 import { calibratedTokens } from '../log/estimate.ts';
 import { characterCount } from '../log/measurements.ts';
 import { clearOperation, clipOperation } from '../log/operations.ts';
+import type { ReducerUse } from '../policy/policy.ts';
 import { shortOpening } from './cut-point.ts';
 import type { Operation } from './plan.ts';
 import { isUnseen, requiredGain } from './planning-state.ts';
@@ -21,23 +22,31 @@ export function reduce(draft: Draft, goal: number): void {
 /**
  * The same without the notes. A reducer that fails, or that this worker does not have, is passed over; the others and the weaker forms
  * still shrink the view.
- *
- * @param which `always`: those that shorten whatever is kept when others are dropped
  */
-export function applyReducers(draft: Draft, goal: number, which: 'all' | 'always' = 'all'): void {
-  const { policy, reducers = BUILT_IN_REGISTRY, onReducerFailed } = draft.state.input;
-  for (const [name, options] of Object.entries(policy.reduce)) {
+export function applyReducers(
+  draft: Draft,
+  goal: number,
+  uses: readonly ReducerUse[] = draft.state.input.policy.reduce,
+): void {
+  const { reducers = BUILT_IN_REGISTRY, onReducerFailed } = draft.state.input;
+  for (const { use, options } of uses) {
     if (draft.tokens <= goal) return;
-    const reducer = reducers.get(name);
-    if (which === 'always' && reducer?.always !== true) continue;
+    const reducer = reducers.get(use);
     try {
-      if (reducer === undefined) throw new UnknownReducer(`there is no reducer ${name}`);
+      if (reducer === undefined) throw new UnknownReducer(`there is no reducer ${use}`);
       reducer.apply(draft, reducer.options.parse(options), goal);
     } catch (error) {
       if (onReducerFailed === undefined) throw error;
-      onReducerFailed(name, error);
+      onReducerFailed(use, error);
     }
   }
+}
+
+/** Those of the reducers that shorten whatever is kept when others are dropped. */
+export function applyAlways(draft: Draft): void {
+  const { policy, reducers = BUILT_IN_REGISTRY } = draft.state.input;
+  const always = policy.reduce.filter(({ use }) => reducers.get(use)?.always === true);
+  applyReducers(draft, 0, always);
 }
 
 /** A policy names a reducer that was not passed to `createWorker`. */

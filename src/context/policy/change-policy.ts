@@ -7,7 +7,7 @@ import type { ModelLimits } from '../plan/plan.ts';
 import { z } from 'zod';
 import { BUILT_IN_REDUCERS } from '../plan/reducers/built-in.ts';
 import { compactionPolicy, policyShape } from './policy.ts';
-import type { CompactionPolicy } from './policy.ts';
+import type { CompactionPolicy, ReducerUse } from './policy.ts';
 import { object } from './policy-parts.ts';
 
 /** The options of a value, each optional at every level; lists are given whole. */
@@ -86,14 +86,21 @@ export function changeProblems(policy: CompactionPolicy, changes: PolicyChanges)
   return compactionPolicy.safeParse(unchecked(policy, changes)).error?.issues ?? [];
 }
 
-function unchecked(policy: CompactionPolicy, changes: PolicyChanges): object {
-  const reducers = entriesOf(Object(merged(policy.reduce, changes.reduce)));
+function unchecked(policy: CompactionPolicy, { reduce, ...others }: PolicyChanges): object {
   return {
-    ...Object(merged(policy, changes)),
+    ...Object(merged(policy, others)),
     // What a user sets counts for every model.
-    ...(changes.outputReserve !== undefined && { outputReserves: {} }),
-    reduce: Object.fromEntries(reducers.filter(([, options]) => options !== false)),
+    ...(others.outputReserve !== undefined && { outputReserves: {} }),
+    reduce: changedReducers(policy.reduce, new Map(entriesOf(reduce ?? {}))),
   };
+}
+
+function changedReducers(uses: readonly ReducerUse[], changes: ReadonlyMap<string, unknown>): unknown[] {
+  const added = [...changes].filter(([name]) => !uses.some(({ use }) => use === name));
+  return [...uses, ...added.map(([use]) => ({ use, options: {} }))].flatMap(({ use, options }) => {
+    const change = changes.get(use);
+    return change === false ? [] : [{ use, options: merged(options, change) }];
+  });
 }
 
 function merged(value: unknown, change: unknown): unknown {
@@ -146,7 +153,7 @@ function roomChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Che
       `trigger is ${asked} tokens, but a request may hold ${inputBudget} at most: a window of ${window}, less outputReserve (${outputReserve}).`,
     ],
     [
-      enabled && summary.when === 'never' && Object.keys(reduce).length === 0,
+      enabled && summary.when === 'never' && reduce.length === 0,
       ['summary.when', 'reduce'],
       "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
     ],

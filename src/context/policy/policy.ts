@@ -100,7 +100,7 @@ const requestStubs = object({
     .meta({ description: 'Whether only the images of the newest result are shown.', defaultText: '`false`' }),
 });
 
-/** What can be changed of a preset, besides `reduce`. */
+/** What can be changed of a preset; `reduce` has a form of its own there. */
 export const policyShape = {
   enabled: z.boolean().default(true).meta({ description: 'Whether the conversation is compacted at all.' }),
   window: tokens.nullable().default(null).meta({
@@ -180,11 +180,15 @@ export const policyShape = {
   }),
 };
 
+const reducerUse = object({
+  use: z.string().min(1),
+  options: z.record(z.string(), z.unknown()).readonly().default({}),
+});
+
 export const compactionPolicy = object({
   name: z.string().min(1),
   ...policyShape,
-  /** Options of the reducers by name, in the order in which they are applied. */
-  reduce: z.record(z.string().min(1), z.record(z.string(), z.unknown()).readonly()).readonly().default({}),
+  reduce: z.array(reducerUse).readonly().default([]),
   /** Output reserves by the beginning of a model's name after the provider. */
   outputReserves: z.record(z.string(), tokens).readonly().default({}),
 });
@@ -192,6 +196,7 @@ export const compactionPolicy = object({
 export type CompactionPolicy = z.output<typeof compactionPolicy>;
 /** A policy as it is written: what is left out has its default. */
 export type CompactionPolicyInput = z.input<typeof compactionPolicy>;
+export type ReducerUse = z.output<typeof reducerUse>;
 export type RequestStubs = z.output<typeof requestStubs>;
 
 export function definePolicy(policy: CompactionPolicyInput): CompactionPolicy {

@@ -32,8 +32,10 @@ function cleared(result: PlanResult): number[] {
 
 /** Changes the one reducer of the preset. */
 function withPruning(change: Readonly<Record<string, unknown>>): CompactionPolicy {
-  const { clear_tool_results } = OPENCODE_POLICY.reduce;
-  return { ...OPENCODE_POLICY, reduce: { clear_tool_results: { ...clear_tool_results, ...change } } };
+  return {
+    ...OPENCODE_POLICY,
+    reduce: OPENCODE_POLICY.reduce.map(({ use, options }) => ({ use, options: { ...options, ...change } })),
+  };
 }
 
 describe('pruning', () => {
@@ -54,7 +56,7 @@ describe('pruning', () => {
 
   test('O16 O27 results of protected tools stay and do not count', () => {
     expect(cleared(maintain(turns(9, 10_000, 'skill')))).toEqual([]);
-    expect(OPENCODE_POLICY.reduce['clear_tool_results']).toMatchObject({ protectedTools: ['skill'] });
+    expect(OPENCODE_POLICY.reduce[0]).toMatchObject({ options: { protectedTools: ['skill'] } });
   });
 
   test('O16 failed calls stay', () => {
@@ -123,7 +125,7 @@ describe('pruning', () => {
   });
 
   test('O26 pruning, its numbers and the estimator are settings of their own', () => {
-    expect(cleared(maintain(turns(9, 10_000), { ...OPENCODE_POLICY, reduce: {} }))).toEqual([]);
+    expect(cleared(maintain(turns(9, 10_000), { ...OPENCODE_POLICY, reduce: [] }))).toEqual([]);
     expect(cleared(maintain(turns(9, 10_000), withPruning({ minimum: { tokens: 40_000 } })))).toEqual([]);
     const { counting } = OPENCODE_POLICY;
     if (counting === 'calibrated') throw new Error('the preset counts characters');

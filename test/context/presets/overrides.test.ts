@@ -190,7 +190,15 @@ function changed(path: Path, value: number): number {
 }
 
 /** The options that set one number and nothing else; an amount is replaced as a whole, so its other half is repeated. */
-function optionsFor(source: unknown, path: Path, value: number): unknown {
+function optionsFor(policy: CompactionPolicy, path: Path, value: number): unknown {
+  const [first, ...rest] = path;
+  if (first !== 'reduce') return nested(path, policy, value);
+  const [index, ...inside] = rest;
+  const reducer = policy.reduce[Number(index)];
+  return { reduce: { [reducer?.use ?? '']: nested(inside.slice(1), reducer?.options, value) } };
+}
+
+function nested(path: Path, source: unknown, value: number): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return value;
   const inner: unknown = Reflect.get(Object(source), name);
@@ -198,7 +206,7 @@ function optionsFor(source: unknown, path: Path, value: number): unknown {
   const others = isAmount
     ? Object.fromEntries(Object.entries(Object(source)).filter(([key]) => ['tokens', 'fraction', 'of'].includes(key)))
     : {};
-  return { ...others, [name]: optionsFor(inner, rest, value) };
+  return { ...others, [name]: nested(rest, inner, value) };
 }
 
 const NUMBERS = BUILT_IN_PRESETS.flatMap((policy) =>

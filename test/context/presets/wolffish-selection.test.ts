@@ -14,10 +14,11 @@ function reading(sizes: readonly number[], policy: CompactionPolicy = WOLFFISH_P
   return { conversation, task, results: steps.map(([, result]) => result?.id ?? '') };
 }
 
-const clipOf = (policy: CompactionPolicy) => BUILT_IN_REDUCERS.clip.options.parse(policy.reduce['clip']);
+const clipOf = (policy: CompactionPolicy) =>
+  BUILT_IN_REDUCERS.clip.options.parse(policy.reduce.find(({ use }) => use === 'clip')?.options);
 
 function withClip(change: Readonly<Record<string, unknown>>): CompactionPolicy {
-  return { ...WOLFFISH_POLICY, reduce: { clip: { ...clipOf(WOLFFISH_POLICY), ...change } } };
+  return { ...WOLFFISH_POLICY, reduce: [{ use: 'clip', options: { ...clipOf(WOLFFISH_POLICY), ...change } }] };
 }
 
 test('W5 a pass is due over 75 % of the input budget, not below', () => {

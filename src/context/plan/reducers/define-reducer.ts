@@ -31,14 +31,31 @@ export interface ReducerInput {
   readonly goal: number;
 }
 
-/**
- * How an entry is shown from now on. `clip` keeps so many characters of its beginning and its end. `clear` replaces a tool result by a line
- * that names it and says how to open it. `strip` replaces images and files by markers.
- */
+/** How an entry is shown from now on; made by `clip`, `clear` or `strip`. */
 export type Change =
   | { readonly kind: 'clip'; readonly id: string; readonly head: number; readonly tail: number }
   | { readonly kind: 'clear'; readonly id: string }
   | { readonly kind: 'strip'; readonly id: string };
+
+/**
+ * Keeps the beginning and the end of an entry.
+ * @param id of the entry
+ * @param options.head characters that are kept of the beginning
+ * @param options.tail characters that are kept of the end
+ */
+export function clip(id: string, { head, tail }: { readonly head: number; readonly tail: number }): Change {
+  return { kind: 'clip', id, head, tail };
+}
+
+/** Replaces a tool result by a line that names it and says how to open it. @param id of the tool result */
+export function clear(id: string): Change {
+  return { kind: 'clear', id };
+}
+
+/** Replaces the images and files of an entry by markers. @param id of the entry */
+export function strip(id: string): Change {
+  return { kind: 'strip', id };
+}
 
 /** `plan` named an entry that it was not given, or cleared what is no tool result. */
 export class ReducerError extends Error {

@@ -27,14 +27,17 @@ export const COWORK_POLICY = definePolicy({
     firstUserMessage: true,
     activeFiles: { fraction: 0.15, of: 'input_budget' },
   },
-  reduce: {
-    cap_tool_results: {
-      limit: { tokens: 10_000 },
-      documentLimit: { tokens: 30_000 },
-      documentTools: ['read_file'],
-      arrayItems: 50,
+  reduce: [
+    {
+      use: 'cap_tool_results',
+      options: {
+        limit: { tokens: 10_000 },
+        documentLimit: { tokens: 30_000 },
+        documentTools: ['read_file'],
+        arrayItems: 50,
+      },
     },
-  },
+  ],
   summary: {
     prompts: HANDOFF_PROMPTS,
     sections: HANDOFF_SECTIONS,

@@ -68,26 +68,32 @@ export const DEFAULT_POLICY = definePolicy({
     userMessages: { tokens: 20_000, fraction: 0.25, of: 'input_budget' },
   },
   // Where no summary can be written.
-  reduce: {
-    strip_images: { keepNewest: 2 },
-    clear_tool_results: {
-      // PROTECT and MIN_PRUNE of seeds/opencode.md.
-      protect: { tokens: 40_000 },
-      minimum: { tokens: 20_000 },
-      protectedTools: ['update_plan'],
+  reduce: [
+    { use: 'strip_images', options: { keepNewest: 2 } },
+    {
+      use: 'clear_tool_results',
+      options: {
+        // PROTECT and MIN_PRUNE of seeds/opencode.md.
+        protect: { tokens: 40_000 },
+        minimum: { tokens: 20_000 },
+        protectedTools: ['update_plan'],
+      },
     },
-    clip: {
-      of: ['tool_result'],
-      // Head and tail of seeds/wolffish.md.
-      headFraction: 0.15,
-      headLimit: 6_000,
-      tailFraction: 0.08,
-      tailLimit: 3_000,
-      minimumCharacters: 2_000,
-      protectNewest: 3,
-      protectedTools: ['update_plan'],
+    {
+      use: 'clip',
+      options: {
+        of: ['tool_result'],
+        // Head and tail of seeds/wolffish.md.
+        headFraction: 0.15,
+        headLimit: 6_000,
+        tailFraction: 0.08,
+        tailLimit: 3_000,
+        minimumCharacters: 2_000,
+        protectNewest: 3,
+        protectedTools: ['update_plan'],
+      },
     },
-  },
+  ],
   summary: {
     prompts: WORKING_SUMMARY_PROMPTS,
     sections,

@@ -20,14 +20,17 @@ export const OPENCODE_POLICY = definePolicy({
     tail: { tokens: 0 },
     pivot: true,
   },
-  reduce: {
-    clear_tool_results: {
-      protect: { tokens: 40_000 },
-      minimum: { tokens: 20_000 },
-      protectedTools: ['skill'],
-      protectTurns: 2,
+  reduce: [
+    {
+      use: 'clear_tool_results',
+      options: {
+        protect: { tokens: 40_000 },
+        minimum: { tokens: 20_000 },
+        protectedTools: ['skill'],
+        protectTurns: 2,
+      },
     },
-  },
+  ],
   summary: {
     prompts: CONTINUATION_PROMPTS,
     sections: CONTINUATION_SECTIONS,

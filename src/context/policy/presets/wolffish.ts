@@ -45,21 +45,24 @@ export const WOLFFISH_POLICY = definePolicy({
     // Nothing is cut off; the reducers say what stays whole.
     tail: { tokens: 0 },
   },
-  reduce: {
-    strip_images: { keepNewest: 0 },
-    clip: {
-      of: ['tool_result', 'assistant', 'user'],
-      headFraction: 0.15,
-      headLimit: 6_000,
-      tailFraction: 0.08,
-      tailLimit: 3_000,
-      minimumCharacters: 500,
-      protectNewest: 3,
-      protectFirstUserMessage: true,
-      unseen: true,
-      expectedRetention: 0.25,
+  reduce: [
+    { use: 'strip_images', options: { keepNewest: 0 } },
+    {
+      use: 'clip',
+      options: {
+        of: ['tool_result', 'assistant', 'user'],
+        headFraction: 0.15,
+        headLimit: 6_000,
+        tailFraction: 0.08,
+        tailLimit: 3_000,
+        minimumCharacters: 500,
+        protectNewest: 3,
+        protectFirstUserMessage: true,
+        unseen: true,
+        expectedRetention: 0.25,
+      },
     },
-  },
+  ],
   summary: {
     of: 'shortened',
     prompts: STATE_PROMPTS,
