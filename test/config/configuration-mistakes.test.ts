@@ -206,14 +206,15 @@ describe('mistakes are named with line, column and what is accepted', () => {
 });
 
 describe('numbers that contradict each other', () => {
-  test('are refused with both named, the place, and the model that makes them so', async () => {
-    const [problem] = await problemsOf(
-      'agents:\n  a:\n    policy:\n      trigger: { fraction: 0.5 }\n      target: { fraction: 0.9 }\n',
-    );
-    expect(problem).toContain(
-      '5:7 agents.a.policy.target contradicts another number with the model simulator/sim-32k (window 32768 tokens): ',
-    );
-    expect(problem).toContain('trigger');
+  test('are refused with both, what would do, the model, and the place of an option that the file names', async () => {
+    const trigger = 'policy: { trigger: { fraction: 0.6 } }';
+    expect(await problemsOf(`agents:\n  a:\n    ${trigger}\n`)).toEqual([
+      '3:15 agents.a.policy.trigger contradicts another number with the model simulator/sim-32k (window 32768 tokens): ' +
+        'target is 13107 tokens and trigger 15729: target must be 3277 tokens (minimumGain: 0.1 of the window) or more below trigger. ' +
+        'Set target to { fraction: 0.47 } or less, or trigger to { fraction: 0.63 } or more.',
+    ]);
+    const [ofModel] = await problemsOf(`models: { simulator/sim-32k: { ${trigger} } }\nagents: { a: {} }`);
+    expect(ofModel).toMatch(/^1:42 models.simulator\/sim-32k.policy.trigger contradicts/u);
   });
 
   test('the same numbers fit a larger model', async () => {
@@ -233,7 +234,9 @@ describe('numbers that contradict each other', () => {
       `models: { ${model}: { window: 400000 } }\nagents: { a: { preset: wolffish, model: ${model}, policy: { keep: { tail: { tokens: 170000 } } } } }`;
     // 400,000 less 65,536, and half of that, is below the tail; less 8,000 it is not.
     const [problem] = await problemsOf(agent('simulator/gpt-5'));
-    expect(problem).toContain('keep.tail is 170000 tokens, but a pass aims for 167232');
+    expect(problem).toContain(
+      'keep.tail (170000 tokens) and keep.userMessages (0) leave no room for a summary below target (167232)',
+    );
     expect((await load(agent('simulator/sim-32k'))).agents).toHaveLength(2);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changePolicy, policyChanges, policyProblems } from '../../src/context/policy/change-policy.ts';
 import { budgetFor } from '../../src/context/policy/budget.ts';
+import type { PolicyChanges } from '../../src/context/policy/change-policy.ts';
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
@@ -73,10 +74,10 @@ describe('policyProblems', () => {
 
   test('names both numbers of each contradiction', () => {
     const target = policy({ target: { fraction: 0.95, of: 'input_budget' } });
-    expect(policyProblems(target, limits)).toMatchObject([{ options: ['target', 'trigger'] }]);
+    expect(policyProblems(target, limits)).toMatchObject([{ options: ['target', 'trigger', 'minimumGain'] }]);
     expect(policyProblems(target, limits)[0]?.message).toMatch(/87400 .*84640/);
     const tail = policy({ keep: { ...DEFAULT_POLICY.keep, tail: { tokens: 60_000, exact: true } } });
-    expect(policyProblems(tail, limits)).toMatchObject([{ options: ['keep.tail', 'target'] }]);
+    expect(policyProblems(tail, limits)).toMatchObject([{ options: ['keep.tail', 'keep.userMessages', 'target'] }]);
     const both = { ...DEFAULT_POLICY.keep, tail: { tokens: 30_000 }, userMessages: { tokens: 30_000 } };
     expect(policyProblems(policy({ keep: both }), limits)[0]?.options).toContain('keep.userMessages');
   });
@@ -87,8 +88,54 @@ describe('policyProblems', () => {
     expect(policyProblems(late, limits)[0]?.message).toMatch(/200000 .*92000/);
     expect(policyProblems(policy({ trigger: { tokens: 92_000 } }), limits)).toEqual([]);
     expect(policyProblems(policy({ minimumGain: 0.5 }), limits)).toMatchObject([
-      { options: ['minimumGain', 'trigger', 'target'] },
+      { options: ['target', 'trigger', 'minimumGain'] },
     ]);
+  });
+
+  test.each<[PolicyChanges, string, PolicyChanges]>([
+    [
+      { trigger: { fraction: 0.55 } },
+      'Set target to { fraction: 0.42 } or less, or trigger to { fraction: 0.63 } or more.',
+      { target: { fraction: 0.42 } },
+    ],
+    [{ trigger: { fraction: 0.55 } }, 'trigger to { fraction: 0.63 } or more.', { trigger: { fraction: 0.63 } }],
+    [
+      { minimumGain: 0.5 },
+      'Set target to { fraction: 0.29 } or less.',
+      { target: { fraction: 0.29 }, keep: { userMessages: { tokens: 0 } } },
+    ],
+    [{ minimumGain: 0.9 }, 'Change target and trigger.', { minimumGain: 0.1 }],
+    [
+      { target: { fraction: 0.3 } },
+      'Set keep.userMessages to { fraction: 0.09 } or less.',
+      { keep: { userMessages: { fraction: 0.09 } } },
+    ],
+    [
+      { keep: { tail: { tokens: 60_000 } } },
+      'Set keep.tail to { fraction: 0.14 } or less.',
+      { keep: { tail: { fraction: 0.14 } } },
+    ],
+    [
+      { keep: { tail: { fraction: 0.3 } } },
+      'Set keep.tail to { fraction: 0.14 } or less, or keep.userMessages to { fraction: 0.09 } or less.',
+      { keep: { userMessages: { fraction: 0.09 } } },
+    ],
+    [
+      { summary: { maximumOutput: { fraction: 0.8 } } },
+      'Set summary.maximumOutput to { fraction: 0.15 } or less.',
+      { summary: { maximumOutput: { fraction: 0.15 } } },
+    ],
+    [
+      { outputReserve: { tokens: 100_000 } },
+      'Lower outputReserve, for example to { tokens: 20000 }.',
+      { outputReserve: { tokens: 20_000 } },
+    ],
+    [{ trigger: { tokens: 100_000 } }, 'Set trigger to { tokens: 80000 } or less.', { trigger: { tokens: 80_000 } }],
+  ])('the contradiction of %j is named alone, with what would do: %s', (changes, advice, mended) => {
+    const roomy = { window: 100_000, maximumOutput: 90_000 };
+    const wrong = changePolicy(changePolicy(DEFAULT_POLICY, { outputReserve: { tokens: 20_000 } }), changes);
+    expect(policyProblems(wrong, roomy)).toMatchObject([{ message: expect.stringContaining(advice) }]);
+    expect(policyProblems(changePolicy(wrong, mended), roomy)).toEqual([]);
   });
 
   test.each(BUILT_IN_PRESETS.map((preset) => [preset.name, preset] as const))(

@@ -10,7 +10,7 @@ import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import { modelOverrides } from '../configuration.ts';
 import type { Configuration } from '../configuration.ts';
 import { DEFAULT_AGENT } from '../default-agent.ts';
-import { describeOptionProblems, optionPath } from './describe-option-problem.ts';
+import { describeOptionProblems, optionPath, valueAt } from './describe-option-problem.ts';
 import type { FoundProblem } from './describe-option-problem.ts';
 import { invalidConfiguration } from '../errors.ts';
 import type { AgentOptions, ModelOptions } from '../options/options.ts';
@@ -42,7 +42,8 @@ export function agentPolicyProblems(
     if (ofAgent.policy === PRESETS[preset.name]) return [];
     const { policy } = ofAgent;
     const found = ofModel.problems.concat(ofAgent.problems, reducerProblems(policy, of.reducers, path));
-    return found.length > 0 ? found : numberProblems(policy, model, { models: of.models, path });
+    const written = { models: of.models, path, changes: agent.policy };
+    return found.length > 0 ? found : numberProblems(policy, model, written);
   });
 }
 
@@ -107,18 +108,25 @@ function reducerProblems(
   });
 }
 
-function numberProblems(
-  policy: CompactionPolicy,
-  model: string,
-  { models, path }: { readonly models: Models; readonly path: readonly string[] },
-): FoundProblem[] {
+interface Written {
+  readonly models: Models;
+  readonly path: readonly string[];
+  /** What the file says at that path. */
+  readonly changes?: PolicyChanges | undefined;
+}
+
+/** Each at an option that the file names, if it names one of those involved. */
+function numberProblems(policy: CompactionPolicy, model: string, { models, path, changes }: Written): FoundProblem[] {
   const { limits } = modelFacts(model, modelOverrides(models));
+  const ofModel = { base: ['models', model, 'policy'] as readonly string[], given: models[model]?.policy };
   return policyProblems(policyForModel(policy, model), limits).map(({ options, message }) => {
-    const [option = ''] = options;
-    const isWindow = option === 'window' && path.length > 0;
+    const paths = options.map((option) => option.split('.'));
+    const named = [{ base: path, given: changes }, ofModel].flatMap(({ base, given }) =>
+      paths.filter((option) => valueAt(given, option) !== undefined).map((option) => base.concat(option)),
+    );
     return {
       code: 'contradiction',
-      path: isWindow ? ['models', model, 'window'] : [...path, ...option.split('.')],
+      path: named[0] ?? path.concat(paths[0] ?? []),
       message: `contradicts another number with the model ${model} (window ${limits.window} tokens): ${message}`,
     };
   });

@@ -125,7 +125,8 @@ function kind(expected: string): string {
   return kinds[expected] ?? expected;
 }
 
-function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+/** What is written at a path; `undefined` where nothing is. */
+export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => {
     if (typeof value !== 'object' || value === null) return undefined;
     return Object.entries(value).find(([name]) => name === String(key))?.[1];

@@ -129,9 +129,13 @@ export interface PolicyProblem {
 
 type Check = readonly [isProblem: boolean, options: readonly string[], message: string];
 
-/** Numbers that contradict each other. */
+/** Numbers that contradict each other. Numbers that a request needs come first: without its room, all others are wrong too. */
 export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): readonly PolicyProblem[] {
-  const checks = [...roomChecks(policy, limits), ...targetChecks(policy, limits)];
+  const ofRoom = problemsAmong(roomChecks(policy, limits));
+  return ofRoom.length > 0 ? ofRoom : problemsAmong(targetChecks(policy, limits));
+}
+
+function problemsAmong(checks: readonly Check[]): readonly PolicyProblem[] {
   return checks.flatMap(([isProblem, options, message]) => (isProblem ? [{ options, message }] : []));
 }
 
@@ -143,57 +147,64 @@ function roomChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Che
   const asked = trigger.fraction === undefined ? resolveAmount(trigger, budget) : 0;
   return [
     [
-      outputReserve >= limits.window,
+      outputReserve >= window,
       ['outputReserve', 'window'],
-      `outputReserve keeps ${outputReserve} tokens free, but the model's window is ${limits.window}: nothing is left for the conversation.`,
+      `outputReserve keeps ${outputReserve} tokens free, but the window is ${window}: nothing is left for the conversation. Lower outputReserve, for example to { tokens: ${Math.floor(window / 5)} }.`,
     ],
     [
       inputBudget > 0 && asked > inputBudget,
       ['trigger', 'outputReserve'],
-      `trigger is ${asked} tokens, but a request may hold ${inputBudget} at most: a window of ${window}, less outputReserve (${outputReserve}).`,
+      `trigger is ${asked} tokens, but a request may hold ${inputBudget} at most: a window of ${window}, less outputReserve (${outputReserve}). Set trigger to { tokens: ${inputBudget} } or less.`,
     ],
     [
       enabled && summary.when === 'never' && reduce.length === 0,
       ['summary.when', 'reduce'],
-      "summary.when is 'never' and reduce is empty: nothing may make the view smaller.",
+      "summary.when is 'never' and reduce is empty: nothing may make the view smaller. Set summary.when to if_needed, or name a reducer.",
     ],
   ];
 }
 
 function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Check[] {
-  const { window, trigger, target, tail, userMessages, summaryOutput } = budgetFor(policy, limits);
-  const hasTarget = policy.target !== null;
+  const { window, inputBudget, trigger, target, tail, userMessages, summaryOutput } = budgetFor(policy, limits);
   // The budget caps the target at the trigger; compare what was asked for.
   const asked = budgetFor({ ...policy, trigger: { fraction: 1 } }, limits).target;
-  // A pass that wins less than `minimumGain` counts as failed (R5).
-  const gain = Math.ceil(policy.minimumGain * window);
-  const room = trigger - target;
+  // A compaction that wins less than `minimumGain` counts as failed (R5).
+  const gain = Math.max(1, Math.ceil(policy.minimumGain * window));
   const kept = tail + userMessages;
+  const aim = policy.target === null ? 'trigger' : 'target';
+  const percent = (tokens: number): number => (100 * tokens) / inputBudget;
   return [
     [
-      hasTarget && asked >= trigger,
-      ['target', 'trigger'],
-      `target is ${asked} tokens and trigger ${trigger}: a pass must aim below the number that starts it, or it starts again at once.`,
+      policy.target !== null && trigger - asked < gain,
+      ['target', 'trigger', 'minimumGain'],
+      `target is ${asked} tokens and trigger ${trigger}: target must be ${gain} tokens (minimumGain: ${policy.minimumGain} of the window) or more below trigger. ${advice(
+        ['target', Math.floor(percent(trigger - gain)), 'or less'],
+        ['trigger', Math.ceil(percent(asked + gain)), 'or more'],
+      )}`,
     ],
     [
-      hasTarget && room > 0 && gain > room,
-      ['minimumGain', 'trigger', 'target'],
-      `minimumGain asks for ${gain} tokens of each pass, but one that brings the view from trigger (${trigger}) to target (${target}) wins ${room}: it would count as failed.`,
-    ],
-    [
-      tail >= target,
-      ['keep.tail', 'target'],
-      `keep.tail is ${tail} tokens, but a pass aims for ${target} in all: nothing would be dropped.`,
-    ],
-    [
-      tail < target && kept >= target,
-      ['keep.tail', 'keep.userMessages', 'target'],
-      `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) together fill the target of ${target} tokens: no room is left for a summary.`,
+      kept >= target,
+      ['keep.tail', 'keep.userMessages', aim],
+      `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) leave no room for a summary below ${aim} (${target}). ${advice(
+        ['keep.tail', Math.floor(percent(target - summaryOutput - userMessages)), 'or less'],
+        ['keep.userMessages', Math.floor(percent(target - summaryOutput - tail)), 'or less'],
+      )}`,
     ],
     [
       kept < target && summaryOutput >= target,
-      ['summary.maximumOutput', 'target'],
-      `summary.maximumOutput is ${summaryOutput} tokens, but a pass aims for ${target} in all.`,
+      ['summary.maximumOutput', aim],
+      `summary.maximumOutput is ${summaryOutput} tokens, but a compaction aims for ${target} in all (${aim}). ${advice([
+        'summary.maximumOutput',
+        Math.floor(percent(target - kept)),
+        'or less',
+      ])}`,
     ],
   ];
+}
+
+/** Values that would do, of which one is enough. */
+function advice(...values: readonly (readonly [option: string, percent: number, bound: string])[]): string {
+  const possible = values.filter(([, percent]) => percent > 0 && percent <= 100);
+  if (possible.length === 0) return `Change ${values.map(([option]) => option).join(' and ')}.`;
+  return `Set ${possible.map(([option, percent, bound]) => `${option} to { fraction: ${percent / 100} } ${bound}`).join(', or ')}.`;
 }
