@@ -195,3 +195,13 @@ export function checkRaise(raise: Partial<ConversationCounts>): void {
     }
   }
 }
+
+/** @param pins how many there are */
+export function noPin(pin: number, pins: number): HoldfastClientError {
+  const numbers = Array.from({ length: pins }, (_, index) => index + 1).join(', ');
+  return new HoldfastClientError(
+    'invalid_argument',
+    `there is no pin ${pin} ${pins === 0 ? '(nothing is pinned)' : `(there are: ${numbers})`}`,
+    { next: '`npx holdfast pin <conversation>` lists the pins with their numbers.' },
+  );
+}

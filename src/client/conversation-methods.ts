@@ -4,6 +4,7 @@ import { definedOf } from '../context/policy/defined-of.ts';
 import { deleteConversation } from '../store/conversations/delete-conversation.ts';
 import type { ConversationState } from '../store/conversations/conversations.ts';
 import { readPins } from '../store/log/pins.ts';
+import { readTurnForMessage } from '../store/turns/turns.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import { turnWorkflowId } from '../turn/temporal-names.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
@@ -14,6 +15,7 @@ import {
   checkRaise,
   conversationChoices,
   flag,
+  noPin,
   ofConversation,
   signal,
   userName,
@@ -99,15 +101,28 @@ export class ConversationMethods {
 
   /**
    * Sends `/pin <rule>`: from the next step on the rule is word for word in every request. An idle conversation answers it.
-   * @param options.rule one rule
+   * @param options.rule one rule, not blank
    */
   async pin(options: ToSend & { readonly rule: string }): Promise<SentMessage> {
     return this.send({ ...options, content: pinLine(options.rule) });
   }
 
-  /** Sends `/unpin <number>`, which ends a pinned rule. @param options.pin from 1, in the order of `pins` */
+  /**
+   * Sends `/unpin <number>`, which ends a pinned rule. The rules behind it then have numbers that are lower by one.
+   * @param options.pin from 1, in the order of `pins`
+   * @throws HoldfastClientError `invalid_argument` (there is no such pin)
+   */
   async unpin(options: ToSend & { readonly pin: number }): Promise<SentMessage> {
-    return this.send({ ...options, content: unpinLine(options.pin) });
+    const { pin } = options;
+    const pins = await this.pins(options);
+    // Sent again, it removes nothing more: it is answered as the duplicate that it is.
+    if (pin > pins.length && !(await this.#isSent(options))) throw noPin(pin, pins.length);
+    return this.send({ ...options, content: unpinLine(pin) });
+  }
+
+  async #isSent({ conversationId, messageId }: ToSend): Promise<boolean> {
+    if (messageId === undefined) return false;
+    return (await readTurnForMessage(this.#context.database, { conversationId, messageId })) !== null;
   }
 
   /** Rules that are pinned on the active branch, in the order of their numbers. */

@@ -109,6 +109,11 @@ test('arguments that make no sense are refused with method, name, value and what
       'conversation.send: content.0.text must be a text',
     ],
     [
+      () => client.conversation.pin({ conversationId, rule: ' \n' }),
+      'conversation.pin: rule is " \\n": it must be a rule, not blank',
+    ],
+    [() => client.conversation.unpin({ conversationId, pin: 3 }), 'there is no pin 3 (nothing is pinned)'],
+    [
       async () => firstOf(client.conversation.watch({ conversationId, afterSequence: -1 })),
       'conversation.watch: afterSequence is -1: it must be a whole number of 0 or more',
     ],

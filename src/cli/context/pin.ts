@@ -29,7 +29,11 @@ const pin = conversationCommand({
         : await conversation.pin({ conversationId, rule });
     return {
       json: { conversationId, messageId },
-      lines: ['Sent; it counts from the next step on.', `  list: npx holdfast pin ${shortId(conversationId)}`],
+      lines: [
+        'Sent; it counts from the next step on.',
+        ...(remove === undefined ? [] : ['The pins behind it then have numbers that are lower by one.']),
+        `  list: npx holdfast pin ${shortId(conversationId)}`,
+      ],
     };
   },
 });

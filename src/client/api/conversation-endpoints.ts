@@ -162,7 +162,7 @@ const CONVERSATIONS = {
     ...sends,
     path: `${CONVERSATION}/pins`,
     summary: 'Pin a rule, which then stands word for word in every request',
-    arguments: { ...toSend, rule: text },
+    arguments: { ...toSend, rule: text.refine((rule) => /\S/u.test(rule), { error: 'must be a rule, not blank' }) },
   },
   'conversation.unpin': {
     ...sends,
