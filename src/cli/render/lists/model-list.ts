@@ -6,7 +6,7 @@ import { tableLines } from '../text/table.ts';
 import type { Column } from '../text/table.ts';
 
 const COLUMNS: readonly Column[] = [
-  { title: 'model', flexible: true },
+  { title: 'model' },
   { title: 'window', align: 'right' },
   { title: 'input ≤', align: 'right' },
   { title: 'output ≤', align: 'right' },

@@ -22,8 +22,8 @@ const LEARNED = {
 };
 
 /** The cells of each line, of those that are not empty. */
-function cells(changes: Partial<ListedModel>): string[][] {
-  const lines = modelListLines([{ ...MODEL, ...changes }], { columns: null, style });
+function cells(changes: Partial<ListedModel>, columns: number | null = null): string[][] {
+  const lines = modelListLines([{ ...MODEL, ...changes }], { columns, style });
   return lines.slice(1).map((line) => line.trim().split(/ {2,}/u));
 }
 
@@ -32,6 +32,8 @@ test('a model tells its limits and prices, and what is not known', () => {
   expect(cells({})).toEqual([['anthropic/claude', '200,000', '200,000', '64,000', '1', '5', '0.1', 'unknown', source]]);
   const limits = { ...MODEL.limits, maximumInput: 180_000 };
   expect(cells({ limits })[0]?.slice(1, 4)).toEqual(['200,000', '180,000', '64,000']);
+  const name = 'openrouter/anthropic/claude-opus-5-5';
+  expect(cells({ name }, 80)[0]?.[0]).toBe(name);
 });
 
 test('below it stand the prices of long inputs, and what servers named', () => {
