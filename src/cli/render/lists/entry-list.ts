@@ -4,7 +4,7 @@ import { formatBytes, formatCount, plural } from '../text/numbers.ts';
 import { turnFigures } from '../turn/outcome-words.ts';
 import { safeLine, safeText } from '../text/safe-text.ts';
 import type { Style } from '../text/style.ts';
-import { truncate, wrapWords } from '../text/text-width.ts';
+import { displayWidth, truncate, wrapWords } from '../text/text-width.ts';
 import { shortArguments } from '../turn/tool-arguments.ts';
 import { describeContent } from './entry-words.ts';
 import { decideLines, waitingCallWords } from '../turn/waiting-call.ts';
@@ -74,10 +74,12 @@ export function entryListLines(entries: readonly ListedEntry[], options: EntryLi
     const marked = options.marked?.toLowerCase();
     const isMarked = marked !== undefined && (entry.entryId === marked || entry.compactionId === marked);
     const head = headLine(entry, options);
+    const shown = isMarked ? { ...options, full: true } : options;
     return [
       '',
       isMarked ? `→ ${head}` : head,
-      ...contentLines(entry, isMarked ? { ...options, full: true } : options),
+      ...contentLines(entry, shown),
+      ...callLines(entry, shown),
       ...lateResultLines(entry.lateResults, options),
     ];
   });
@@ -98,7 +100,7 @@ function entryTitle(entry: ListedEntry): string {
     case 'assistant':
       return 'assistant';
     case 'tool_result':
-      return `${entry.isError ? 'error' : 'result'} of ${safeLine(entry.toolName ?? 'a tool')}`;
+      return `${entry.isError ? 'error' : 'result'} of ${callNumber(entry, entry.callIndex)}${safeLine(entry.toolName ?? 'a tool')}`;
     case 'compaction':
       return 'compaction';
     case 'branch_summary':
@@ -106,6 +108,11 @@ function entryTitle(entry: ListedEntry): string {
     case 'note':
       return `note: ${safeLine(entry.slot ?? '')}`;
   }
+}
+
+/** `2.0 ` for the first call of the turn's second answer, which the call and its result both show. */
+function callNumber({ callNumber: answer }: Pick<ListedEntry, 'callNumber'>, index: number | null): string {
+  return answer === null || index === null ? '' : `${answer}.${index} `;
 }
 
 /** What attempts reported after the call had its result: for people, the model does not see it. */
@@ -125,16 +132,17 @@ function contentLines(entry: Pick<ListedEntry, 'content'>, { columns, full, styl
   const lines = text === '' ? [] : text.split('\n');
   const shown = full || lines.length <= SHOWN_LINES + 1 ? lines : lines.slice(0, SHOWN_LINES);
   const rest = lines.length - shown.length;
-  const calls = entry.content.flatMap((part) =>
-    part.type === 'tool_call'
-      ? [
-          `→ ${safeLine(part.name)} ${full ? safeText(part.arguments) : shortArguments(part.arguments, Math.max(8, width - part.name.length - 4))}`,
-        ]
-      : [],
-  );
   return [
     ...shown.map((line) => `  ${full ? line : truncate(line, width)}`),
     ...(rest > 0 ? [style.dim(`  … ${plural(rest, 'more line')}`)] : []),
-    ...calls.map((call) => `  ${call}`),
   ];
+}
+
+function callLines(entry: ListedEntry, { columns, full }: EntryListOptions): string[] {
+  return entry.content.flatMap((part) => {
+    if (part.type !== 'tool_call') return [];
+    const head = `  → ${callNumber(entry, part.index)}${safeLine(part.name)} `;
+    const room = Math.max(8, (columns ?? PIPE_COLUMNS) - displayWidth(head));
+    return [`${head}${full ? safeText(part.arguments) : shortArguments(part.arguments, room)}`];
+  });
 }

@@ -12,7 +12,8 @@ export function describeContent(entry: Pick<ListedEntry, 'content'>): string {
   const words = entry.content.flatMap((part) => {
     switch (part.type) {
       case 'text':
-        return [part.text];
+        // An agent without rules of its own has an empty text before its pins.
+        return part.text === '' ? [] : [part.text];
       case 'image':
         return [`[image, ${part.width} × ${part.height}]`];
       case 'file':

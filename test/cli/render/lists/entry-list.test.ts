@@ -16,7 +16,7 @@ function listed(entry: Partial<Parameters<typeof listedEntry>[0]>, options: Part
 test.each([
   [{ kind: 'user', sequence: 1_200 }, '#1,200 user#'],
   [{ kind: 'assistant' }, '*1 assistant*'],
-  [{ kind: 'tool_result', toolName: 'read_file' }, '*1 result of read_file*'],
+  [{ kind: 'tool_result', toolName: 'read_file', callNumber: 3, callIndex: 1 }, '*1 result of 3.1 read_file*'],
   [{ kind: 'tool_result', isError: true }, '!1 error of a tool!'],
   [{ kind: 'compaction' }, '*1 compaction*'],
   [{ kind: 'branch_summary' }, '*1 branch summary*'],
@@ -41,19 +41,22 @@ test('lines and arguments are cut to the terminal, and the size of the original 
   const [, head, said, call] = listed({ content, originalBytes: 2_048 }, { columns: 40 });
   expect(head).toBe(`*1 assistant*  ~${ID}~`);
   expect(said).toBe(`  ${'0123456789'.repeat(5).slice(0, 37)}…`);
-  expect(call).toMatch(/^ {2}→ read .+…$/u);
+  expect(call).toMatch(/^ {2}→ 1\.0 read .+…$/u);
   expect(call?.length).toBeLessThanOrEqual(40);
   expect(listed({ content, originalBytes: 2_048 })[1]).toBe(`*1 assistant*  original 2.0 KB  ~${ID}~`);
   const whole = listed({ content }, { columns: 40, full: true });
-  expect(whole.slice(2)).toEqual([`  ${'0123456789'.repeat(5)}`, `  → read {"path":"${'x'.repeat(80)}"}`]);
+  expect(whole.slice(2)).toEqual([`  ${'0123456789'.repeat(5)}`, `  → 1.0 read {"path":"${'x'.repeat(80)}"}`]);
 });
 
-test('a picture and a file are named, and a late result says of which attempt it is', () => {
+test('a picture and a file are named, an empty part is not, and a late result says of which attempt it is', () => {
   const content: readonly ContentPart[] = [
     { type: 'image', mediaType: 'image/png', data: '', width: 8, height: 6 },
     { type: 'file', mediaType: 'application/pdf', data: '', name: 'a.pdf', pages: 1 },
   ];
   expect(listed({ content }).slice(2)).toEqual(['  [image, 8 × 6]', '  [file a.pdf]']);
+  expect(listed({ kind: 'note', slot: 'rules', content: [text(''), text('Be brief.')] }).slice(2)).toEqual([
+    '  Be brief.',
+  ]);
   const late = { attempt: 2, isError: true, receivedAt: 'then', workerIdentity: 'w1', content: [text('no')] };
   expect(listed({ lateResults: [late] }).slice(3)).toEqual([
     '^  late error of attempt 2, then, worker w1; not in the view^',
