@@ -10,6 +10,7 @@ import { StoreError } from '../store/database/errors.ts';
 import type { StoreErrorCode } from '../store/database/errors.ts';
 import type { ExitReason } from './exit-codes.ts';
 import { shortId } from './find-conversation.ts';
+import { wrapWords } from './render/text/text-width.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface DescribedError {
@@ -115,9 +116,15 @@ export function describeError(thrown: unknown): DescribedError {
   };
 }
 
-export function errorLines({ code, message, next }: DescribedError): string[] {
-  return [`error (${code}): ${message}`, `next: ${next}`];
+/** @param columns `null`: two lines of any length. Default: `null` */
+export function errorLines({ code, message, next }: DescribedError, columns: number | null = null): string[] {
+  // A command is copied, so no row ends inside one.
+  const unbroken = next.replaceAll(/`[^`]*`/gu, (command) => command.replaceAll(' ', NO_BREAK_SPACE));
+  const rows = wrapWords(`next: ${unbroken}`, columns).map((row) => row.replaceAll(NO_BREAK_SPACE, ' '));
+  return [...wrapWords(`error (${code}): ${message}`, columns), ...rows];
 }
+
+const NO_BREAK_SPACE = '\u00a0';
 
 /** What is there too much or too little of, the line of its usage shows. */
 const COUNT_ERRORS = /^commander\.(?:missingArgument|excessArguments|missingMandatoryOptionValue)$/u;

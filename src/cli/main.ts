@@ -133,12 +133,7 @@ async function report(error: unknown, argv: readonly string[]): Promise<void> {
   const { code, message, next, exit } = described;
   process.exitCode = EXIT_CODES[exit].code;
   if (json) printJson({ error: { code, message, next } });
-  else {
-    const { wrapWords } = await import('./render/text/text-width.ts');
-    // What to do next has commands to be copied, so it is not wrapped.
-    const [what = '', ...nextLines] = errorLines(described);
-    printRemark([...wrapWords(what, process.stderr.columns || null), ...nextLines].join('\n'));
-  }
+  else printRemark(errorLines(described, process.stderr.columns || null).join('\n'));
   if (process.env['HOLDFAST_DEBUG'] === '1') {
     printRemark(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }

@@ -111,11 +111,19 @@ describe('errors in words', () => {
     expect(described.code).not.toBe('');
   });
 
-  test('the fix of a stack error is the next step, not said twice', () => {
+  test('the fix of a stack error is the next step, not said twice, and no row ends inside a command', () => {
     const error = new StackError('stack_not_started', 'No database is known.', 'Run `npx holdfast dev`.');
     expect(errorLines(describeError(error))).toEqual([
       'error (stack_not_started): No database is known.',
       'next: Run `npx holdfast dev`.',
+    ]);
+    expect(errorLines(describeError(error), 20)).toEqual([
+      'error',
+      '(stack_not_started):',
+      'No database is',
+      'known.',
+      'next: Run',
+      '`npx holdfast dev`.',
     ]);
   });
 });
