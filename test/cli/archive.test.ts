@@ -74,7 +74,9 @@ test('a conversation goes out, away and in again; what surrounds an entry is lis
   );
   expect(around.entries).toEqual(entries.slice(1, 6));
   const asked = await cli('delete', conversationId);
-  expect(asked.stdout).toMatch(/^Would delete conversation .*--yes; nothing brings it back\n$/su);
+  expect(asked.stdout).toMatch(
+    /^Would delete conversation .*--yes; only a file of `holdfast export` brings it back\n$/su,
+  );
   const deleted = await cli('delete', conversationId, '--yes');
   expect(deleted).toMatchObject({ code: 0, stderr: '' });
   expect(deleted.stdout).toContain('Not reached: memories of it that were noted in other conversations');

@@ -21,7 +21,10 @@ const deleteWhole = conversationCommand({
     const { title, entryCount: entries } = await client.conversation.get({ conversationId });
     const named = `conversation ${conversationId} (${plural(entries, 'entry', 'entries')}): ${safeLine(title)}`;
     if (!yes) {
-      const lines = [`Would delete ${named}`, '  next: repeat the command with --yes; nothing brings it back'];
+      const lines = [
+        `Would delete ${named}`,
+        '  next: repeat the command with --yes; only a file of `holdfast export` brings it back',
+      ];
       return { json: { conversationId, deleted: false, entries }, lines };
     }
     const histories = await client.conversation.delete({ conversationId });
