@@ -7,6 +7,7 @@ import type { Database, Transaction } from '../store/database/database.ts';
 import { readAtOnce } from '../store/database/transaction.ts';
 import { readLastTurn } from '../store/turns/turns.ts';
 import type { TurnRow } from '../store/turns/turns.ts';
+import { readWorkerNeed } from '../store/turns/waits.ts';
 import { readWindowSource } from '../store/log/view.ts';
 import { HoldfastClientError } from './errors.ts';
 import { explainOutcome } from '../turn/explain-outcome.ts';
@@ -36,9 +37,14 @@ export async function describeConversations(
 
 /** In a transaction that reads at once: the turn's state and the calls that wait must not be of two moments. */
 async function withLastTurn(open: Transaction, row: ConversationRow): Promise<Conversation> {
-  const [turn, waitingCalls] = await Promise.all([readLastTurn(open, row.id), listWaitingDecisions(open, row.id)]);
+  const { id: conversationId, activeTurnId: turnId } = row;
+  const [turn, waitingCalls] = await Promise.all([
+    readLastTurn(open, conversationId),
+    listWaitingDecisions(open, conversationId),
+  ]);
+  const mayNeedWorker = row.state === 'queued' || turn?.waitReason === 'no_worker';
   return {
-    conversationId: row.id,
+    conversationId,
     agent: row.agent,
     model: turn?.model ?? row.settings.model,
     user: row.settings.user,
@@ -50,6 +56,7 @@ async function withLastTurn(open: Transaction, row: ConversationRow): Promise<Co
     fill: row.fill,
     secretsRedacted: row.secretsRedacted,
     waitingCalls,
+    workerNeed: mayNeedWorker ? await readWorkerNeed(open, { conversationId, turnId }) : null,
     turn: turn === null ? null : summarizeTurn(turn),
   };
 }

@@ -68,6 +68,7 @@ test('a message for an agent or a preset that no worker knows waits and says so,
     const sent = await harness.client.start('Say hello.', { ...choice });
     await waitUntil('the wait is told', async () => (await waits(sent)).length > 0);
     expect(await waits(sent)).toEqual([{ reason: 'no_worker', ...need }]);
+    expect(await harness.client.conversation.get(sent)).toMatchObject({ turn: null, workerNeed: need });
     await harness.client.conversation.stop({ conversationId: sent.conversationId });
     const turn = await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
     expect(turn).toMatchObject({ outcome: 'interrupted', reason });
@@ -99,10 +100,12 @@ test('agents and tools that one worker has alone are waited for, and used while 
     'the tool is waited for',
     async () => (await client.conversation.get(sent)).turn?.state === 'waiting_for_worker',
   );
+  expect((await client.conversation.get(sent)).workerNeed).toEqual({ needs: 'tool', name: 'convert' });
   expect((await waits(sent)).at(-1)).toEqual({ reason: 'no_worker', needs: 'tool', name: 'convert' });
   await startOther();
   const turn = await client.conversation.outcome({ ...sent, timeoutMilliseconds: 240_000 });
   expect(turn).toMatchObject({ outcome: 'completed', steps: 3 });
+  expect((await client.conversation.get(sent)).workerNeed).toBeNull();
   const { items: entries } = await client.log.entries(sent);
   const results = entries.filter(({ kind }) => kind === 'tool_result').map(({ content }) => textOf(content));
   expect(results).toEqual(calls.map(() => 'converted'));

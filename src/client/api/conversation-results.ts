@@ -169,6 +169,8 @@ export const conversation = z
     secretsRedacted: count,
     /** Tool calls of the open turn that wait for a person. */
     waitingCalls: listOf(waitingCall),
+    /** What comes next and no worker has so far. The turn begins or goes on once a worker has it. `null`: nothing is known to be missing. */
+    workerNeed: z.object({ needs: z.enum(['agent', 'preset', 'provider', 'tool']), name: z.string() }).nullable(),
     /** The newest turn; `null` before the first one began. */
     turn: turnSummary.nullable(),
   })

@@ -12,16 +12,16 @@ const SAME_SHARE = 0.15;
 const SAME_MILLISECONDS = 6_000;
 
 /**
- * Why the turn waits, for longer than the given milliseconds from now; null: it does not. Neither a model call nor a turn was begun since
- * the wait was told. A wait for a worker has no end that anybody knows.
+ * What the turn waits for, for longer than the given milliseconds from now; null: it does not. Neither a model call nor a turn was begun
+ * since the wait was told. A wait for a worker has no end that anybody knows.
  */
-function waitReason(
+function waitData(
   sql: Queries,
   { conversation, turn, milliseconds }: { conversation: Fragment; turn: Fragment; milliseconds: number },
   more: Fragment = sql``,
 ): Fragment {
   return sql`(
-    select v.data ->> 'reason' from events v
+    select v.data from events v
     where v.conversation_id = ${conversation} and v.number > ${EVENTS_BEHIND_WAIT}::integer * -1 + (
       select max(n.number) from events n where n.conversation_id = ${conversation})
       and v.turn_id is not distinct from ${turn} and v.kind = 'turn_waiting' ${more}
@@ -35,7 +35,7 @@ function waitReason(
 }
 
 export function waitReasonOf(sql: Queries): Fragment {
-  return waitReason(sql, { conversation: sql`t.conversation_id`, turn: sql`t.id`, milliseconds: 0 });
+  return sql`${waitData(sql, { conversation: sql`t.conversation_id`, turn: sql`t.id`, milliseconds: 0 })} ->> 'reason'`;
 }
 
 /** Tells that the turn waits for a provider, unless the timeline says so until the call is made again. */
@@ -68,6 +68,18 @@ export async function recordWorkerWait(
   });
 }
 
+/** What no worker so far has that comes next in the conversation, in its open turn or before one begins; `null`: nothing. */
+export async function readWorkerNeed(
+  sql: Queries,
+  { conversationId, turnId }: { readonly conversationId: string; readonly turnId: string | null },
+): Promise<WorkerNeed | null> {
+  const of = { conversation: sql`${conversationId}::uuid`, turn: sql`${turnId}::uuid`, milliseconds: 0 };
+  const [row] = await sql<
+    { wait: WorkerNeed | null }[]
+  >`select ${waitData(sql, of, sql`and v.data ? 'needs'`)} as wait`;
+  return row?.wait == null ? null : { needs: row.wait.needs, name: row.wait.name };
+}
+
 /** Tells that a call goes on that the turn waited with, where no other event tells of its begin. */
 export async function recordWaitOver(sql: Database, turn: TurnReference): Promise<void> {
   if (await isWaiting(sql, turn, 0)) await recordEvent(sql, { turn, kind: 'turn_wait_over', data: {} });
@@ -80,6 +92,6 @@ async function isWaiting(
   more?: Fragment,
 ): Promise<boolean> {
   const of = { conversation: sql`${conversationId}::uuid`, turn: sql`${turnId}::uuid`, milliseconds };
-  const [row] = await sql<{ waits: boolean }[]>`select ${waitReason(sql, of, more)} is not null as waits`;
+  const [row] = await sql<{ waits: boolean }[]>`select ${waitData(sql, of, more)} is not null as waits`;
   return row?.waits === true;
 }

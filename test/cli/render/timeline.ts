@@ -54,6 +54,7 @@ export function conversationOf(changes: Partial<Conversation> = {}): Conversatio
     fill: null,
     secretsRedacted: 0,
     waitingCalls: [],
+    workerNeed: null,
     turn: null,
     ...changes,
   };

@@ -19,10 +19,14 @@ const COLUMNS: readonly Column[] = [
 /** Columns below which some are left out. */
 const WIDE = 90;
 
-/** State in one word: of the running turn, the outcome of the last one, or `queued`. */
-export function conversationState({ turn, waitingMessages }: Pick<Conversation, 'turn' | 'waitingMessages'>): string {
+/** State in words: of the running turn, the outcome of the last one, or why none begins. */
+export function conversationState({
+  turn,
+  waitingMessages,
+  workerNeed,
+}: Pick<Conversation, 'turn' | 'waitingMessages' | 'workerNeed'>): string {
   if (turn !== null && turn.state !== 'ended') return turn.state.replaceAll('_', ' ');
-  if (waitingMessages > 0) return 'queued';
+  if (waitingMessages > 0) return workerNeed === null ? 'queued' : 'waiting for worker';
   return turn?.outcome?.replaceAll('_', ' ') ?? 'new';
 }
 

@@ -8,6 +8,7 @@ import { displayWidth, truncate, wrapWords } from '../text/text-width.ts';
 import { shortArguments } from '../turn/tool-arguments.ts';
 import { describeContent } from './entry-words.ts';
 import { decideLines, waitingCallWords } from '../turn/waiting-call.ts';
+import { workerNeedNotice } from '../turn/waits.ts';
 
 export interface EntryListOptions {
   readonly columns: number | null;
@@ -36,7 +37,7 @@ export function conversationHeadLines(
 ): string[] {
   const { entryCount } = conversation;
   const wrapped = (text: string): string[] => wrapWords(text, columns);
-  const { turn, waitingMessages } = conversation;
+  const { turn, waitingMessages, workerNeed } = conversation;
   return [
     ...wrapped(safeLine(conversation.title)).map(style.bold),
     style.dim(`conversation ${conversation.conversationId}`),
@@ -51,6 +52,7 @@ export function conversationHeadLines(
         ...(waitingMessages === 0 ? [] : [`${plural(waitingMessages, 'message')} waiting`]),
       ].join(' · '),
     ),
+    ...(workerNeed === null ? [] : wrapped(workerNeedNotice(workerNeed)).map(style.yellow)),
     ...conversation.waitingCalls.flatMap((call) => wrapped(waitingCallWords(call, now)).map(style.yellow)),
     ...decideLines(conversation),
     ...(conversation.secretsRedacted === 0 ? [] : wrapped(redactionWords(conversation.secretsRedacted)).map(style.dim)),

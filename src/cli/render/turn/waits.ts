@@ -1,4 +1,4 @@
-import type { TimelineEvent } from '../../../client/types.ts';
+import type { Conversation, TimelineEvent } from '../../../client/types.ts';
 import { formatClock } from '../text/numbers.ts';
 import { safeLine } from '../text/safe-text.ts';
 import type { Applied, TurnScreenState } from './turn-state.ts';
@@ -19,6 +19,7 @@ export interface WaitingForWorker {
   readonly need: string;
 }
 
+type WorkerNeed = NonNullable<Conversation['workerNeed']>;
 type WaitData = TimelineEvent<'turn_waiting'>['data'];
 type ProviderWaitData = Exclude<WaitData, { readonly reason: 'no_worker' }>;
 
@@ -32,12 +33,18 @@ const REASONS: Readonly<Record<ProviderWaitData['reason'], string>> = {
 
 export function applyWait(state: TurnScreenState, { data, createdAt }: TimelineEvent<'turn_waiting'>): Applied {
   if (data.reason !== 'no_worker') return applyProviderWait(state, data, Date.parse(createdAt));
-  const need = `the ${data.needs} ${safeLine(data.name)}`;
-  const text = `No worker has ${need} so far. The turn goes on when one does.`;
   return {
-    state: { ...state, activity: { kind: 'unserved', need } },
-    items: [{ kind: 'notice', level: 'warning', text }],
+    state: { ...state, activity: { kind: 'unserved', need: needWords(data) } },
+    items: [{ kind: 'notice', level: 'warning', text: workerNeedNotice(data) }],
   };
+}
+
+export function workerNeedNotice(need: WorkerNeed): string {
+  return `No worker has ${needWords(need)} so far. The turn goes on when one does.`;
+}
+
+function needWords({ needs, name }: WorkerNeed): string {
+  return `the ${needs} ${safeLine(name)}`;
 }
 
 /** A call in the queue says so again every half minute, and summaries side by side wait at the same time: one wait, told once. */

@@ -35,7 +35,7 @@ test.each([
   [{ outcome: 'stopped' }, 0, 'stopped', '~'],
   [{ outcome: 'context_exhausted' }, 0, 'context exhausted', '!'],
 ] as const)('the state of %j with %i messages waiting is "%s"', (changes, waitingMessages, state, mark) => {
-  const conversation = { turn: turnOf(changes), waitingMessages };
+  const conversation = { turn: turnOf(changes), waitingMessages, workerNeed: null };
   expect(conversationState(conversation)).toBe(state);
   expect(lines(null, conversation)[1]).toContain(`${mark}${state}${mark}`);
 });

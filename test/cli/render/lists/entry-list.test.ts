@@ -88,5 +88,10 @@ test('the head tells what there is to tell of a conversation, and nothing else',
     '^gave a/b up at model call 3 (outage) and went on with a fallback^',
     '^The turn was stopped.^',
   ]);
+  const workerNeed = { needs: 'agent', name: 'bank' } as const;
+  expect(head({ waitingMessages: 1, workerNeed }).slice(2)).toEqual([
+    'waiting for worker · agent default · 9 entries · 1 message waiting',
+    '^No worker has the agent bank so far. The turn goes on when one does.^',
+  ]);
   expect(head({ turn: turnOf({ explanation: 'The turn completed.' }) }).join()).not.toContain('The turn completed');
 });
