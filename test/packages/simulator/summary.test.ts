@@ -116,6 +116,58 @@ describe('a summary', () => {
     expect(summary.match(/For each item, note:/g)).toHaveLength(1);
   });
 
+  const request = 'Call read_file with {"path": "a.txt"}';
+
+  test('lists each request once: one that stands in the context without its answer, as the summary before knew it', async () => {
+    const sim = await simulator();
+    const told = [
+      `${request} → in progress`,
+      `${request} → done: All read.`,
+      'Say two → in progress',
+      'Say nought → open',
+    ];
+    const previous = `## Requests and Outcomes\n- ${told.join('\n- ')}`;
+    const messages: Anthropic.MessageParam[] = [
+      { role: 'user', content: request },
+      { role: 'user', content: 'Say two' },
+      { role: 'assistant', content: 'two' },
+      { role: 'user', content: request },
+      { role: 'assistant', content: 'Step 1 of 1.' },
+      { role: 'user', content: 'Say three' },
+    ];
+    const lines = section(await ask(sim, { previous, messages }), 'Requests and Outcomes')
+      .trim()
+      .split('\n')
+      .slice(1);
+    expect(lines).toEqual([
+      '- Say nought → open',
+      `- ${request} → done: All read.`,
+      '- Say two → done: two',
+      `- ${request} → done: Step 1 of 1.`,
+      '- Say three → open',
+    ]);
+  });
+
+  test('of other orders, or of the same one as done, does not keep an order from being carried out', async () => {
+    const { anthropic } = await simulator();
+    const summaryOf = (line: string): string =>
+      `[What came before]\n## Requests and Outcomes\n${line}\n## Current State\n- Step 1 of 1 was reached.`;
+    const callsAfter = async (line: string): Promise<number> => {
+      const messages = [summaryOf(line), request].map((content) => ({ role: 'user' as const, content }));
+      const answer = await anthropic.messages.create({
+        model: 'sim-200k',
+        max_tokens: 500,
+        tools: FILE_TOOLS,
+        messages,
+      });
+      return answer.content.filter(({ type }) => type === 'tool_use').length;
+    };
+    expect(await callsAfter(`- ${request} → done: All read.`)).toBe(1);
+    expect(await callsAfter('- Say two → done: two')).toBe(1);
+    expect(await callsAfter(`- ${request} → in progress`)).toBe(0);
+    expect(await callsAfter('- A summary without requests.')).toBe(0);
+  });
+
   test('works on the shared prefix of the conversation, with tools offered', async () => {
     const sim = await simulator();
     const world = await readSome(sim, createWorld(packageFiles(facts), task), 6);

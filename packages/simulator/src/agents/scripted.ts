@@ -2,6 +2,7 @@ import { summariesIn } from './summaries.ts';
 import type { Draft } from '../core/answer.ts';
 import type { Random } from '../core/random.ts';
 import { isAnswered, newestUserText, type ConversationEvent } from './conversation.ts';
+import { tellsOfSteps } from '../summary/observations.ts';
 import { parseScript, type ScriptStep } from './script.ts';
 
 /** Characters of a tool result that the last answer repeats. */
@@ -24,7 +25,8 @@ export function scriptedDraft(
   if (assignment === undefined || parseScript(assignment.text).length === 0) return undefined;
   if (isAnswered(assignment.since)) return undefined;
   const steps = parseScript(assignment.text);
-  const step = stepsDone(assignment.since, events, steps);
+  const summaries = summariesIn(events).filter((summary) => tellsOfSteps(summary, assignment.text));
+  const step = stepsDone(assignment.since, summaries, steps);
   const next = steps[step];
   if (next === undefined) return { text: closing(assignment.since, random), calls: [] };
   if (next.kind === 'say') return { text: next.text, calls: [] };
@@ -34,14 +36,15 @@ export function scriptedDraft(
 /**
  * How many steps are behind: by the calls that were answered since the instruction, or by the highest progress said
  * since or in a summary, whichever is more (a shortened context has lost calls, a caller may drop words).
+ * @param summaries those that may tell of these steps
  */
 function stepsDone(
   since: readonly ConversationEvent[],
-  all: readonly ConversationEvent[],
+  summaries: readonly string[],
   steps: readonly ScriptStep[],
 ): number {
   const said = since.flatMap((event) => (event.kind === 'assistant' ? [event.text] : []));
-  const reached = [...said, ...summariesIn(all)].flatMap((text) =>
+  const reached = [...said, ...summaries].flatMap((text) =>
     [...text.matchAll(PROGRESS)].flatMap((match) => (Number(match[2]) === steps.length ? [Number(match[1])] : [])),
   );
   return Math.max(stepsAnswered(since, steps), ...reached);

@@ -19,7 +19,8 @@ const SPEAKS_OF_CONTEXT =
 
 /** A heading of software's on a line of its own, at the start of a paragraph. */
 const SOFTWARE_HEADING = /(?:^|\n[ \t]*\n)(\[[A-Z][^\]\n]{2,60}\])[ \t]*(?=\n|$)/;
-const SUMMARY_HEADING = /^\s*\[[^\]\n]*\bsummary\b[^\]\n]*\][ \t]*\n/i;
+/** It says so, or stands right above a heading of the summary's own. */
+const SUMMARY_HEADING = /^\s*\[(?:[^\]\n]*\bsummary\b[^\]\n]*\][ \t]*\n|[^\]\n]+\]\s*\n(?=#{1,4} +\S))/i;
 const SUMMARY_END = /\n\[end of summary\][^\n]*(?:\n[^\n]+)*/i;
 
 /**
@@ -53,7 +54,7 @@ export function classifyUserText(text: string): UserTextKind {
 }
 
 function isSummary(text: string): boolean {
-  if (/^\s*(?:\[[^\]\n]*\bsummary\b[^\]\n]*\]|<[\w-]*summary\b)/i.test(text)) return true;
+  if (SUMMARY_HEADING.test(text) || /^\s*(?:\[[^\]\n]*\bsummary\b[^\]\n]*\]|<[\w-]*summary\b)/i.test(text)) return true;
   const headings = text.match(HEADING)?.length ?? 0;
   return headings >= 2 && SUMMARY_ANNOUNCED.test(text.slice(0, ANNOUNCEMENT_CHARACTERS));
 }

@@ -15,22 +15,62 @@ export function oneLine(text: string, limit: number): string {
   return line.length <= limit ? line : `${line.slice(0, limit - 1)}…`;
 }
 
-/** Each request of the user with its outcome: the last thing said before the next request. */
-export function requestLines(events: readonly ConversationEvent[]): readonly string[] {
-  return events.flatMap((event, index) => {
+/**
+ * Each request of the user with its outcome: the last thing said before the next request. Of one that stands in the context without its
+ * answer an earlier summary may know more.
+ * @param carried lines of earlier summaries, oldest first
+ */
+export function requestLines(
+  events: readonly ConversationEvent[],
+  carried: readonly string[],
+): { readonly earlier: readonly string[]; readonly own: readonly string[] } {
+  const left = carried.filter((line, index) => isSettled(line, carried.slice(index + 1)));
+  const own = events.flatMap((event, index) => {
     if (event.kind !== 'user' || event.textKind !== 'message') return [];
     const after = events.slice(index + 1);
     const next = after.findIndex((each) => each.kind === 'user' && each.textKind === 'message');
-    const own = next === -1 ? after : after.slice(0, next);
-    const last = own.at(-1);
+    const since = next === -1 ? after : after.slice(0, next);
+    const last = since.at(-1);
     const outcome =
       last?.kind === 'assistant'
         ? `done: ${oneLine(last.text, LINE_CHARACTERS)}`
-        : own.length > 0
+        : since.length > 0
           ? 'in progress'
           : 'open';
-    return [`- ${requestWords(event.text)} → ${outcome}`];
+    const known = left.findIndex((line) => line.startsWith(requestLine(event.text)));
+    const [earlier] = known === -1 ? [] : left.splice(known, 1);
+    return [last?.kind !== 'assistant' && earlier !== undefined ? earlier : `${requestLine(event.text)}${outcome}`];
   });
+  return { earlier: left, own };
+}
+
+/** Whether a line is the last word on its request: summaries of parts may tell of the same one, at its beginning and at its end. */
+function isSettled(line: string, later: readonly string[]): boolean {
+  if (!REQUEST_LINE.test(line) || line.includes(DONE)) return true;
+  const opening = line.slice(0, line.lastIndexOf(' → '));
+  return !later.some((other) => other.startsWith(`${opening} → `));
+}
+
+const DONE = ' → done: ';
+
+/** How the line of a request begins; its outcome follows. */
+function requestLine(text: string): string {
+  return `- ${requestWords(text)} → `;
+}
+
+/** Of a request that was shortened the beginning is the same. */
+const COMPARED_CHARACTERS = 80;
+const REQUEST_LINE = /^- .* → (?:done: |in progress$|open$)/;
+
+/**
+ * Whether the steps of which a summary tells may be those of a request: the newest line of it, where the summary lists requests, says that
+ * it is not done yet.
+ */
+export function tellsOfSteps(summary: string, request: string): boolean {
+  const lines = summary.split('\n').filter((line) => REQUEST_LINE.test(line));
+  const opening = requestLine(request).slice(0, COMPARED_CHARACTERS);
+  const newest = lines.findLast((line) => line.startsWith(opening));
+  return lines.length === 0 || (newest !== undefined && !newest.includes(DONE));
 }
 
 /** A request on one line; of a long list in it only the words around it. */

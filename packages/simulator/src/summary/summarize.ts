@@ -37,9 +37,10 @@ export function summarize(request: SimulatorRequest, random: Random): string {
   const carried = carriedLines(material.events, sections);
   const homes = chooseHomes(sections);
   const lines = sections.flatMap((section): readonly SummaryLine[] => {
-    const own = contentOf(section, homes, ledger, material.events, random);
+    const before = carried.get(section.heading) ?? [];
+    const own = contentOf(section, { homes, ledger, events: material.events, carried: before, random });
     const known = new Set(own.map((line) => line.text));
-    const kept = (carried.get(section.heading) ?? []).filter(
+    const kept = (section === homes.requests ? [] : before).filter(
       (text) => !known.has(text) && keepsCarried(section, ledger, text),
     );
     return [
@@ -70,19 +71,25 @@ function chooseHomes(sections: readonly Section[]): Homes {
   };
 }
 
-function contentOf(
-  section: Section,
-  homes: Homes,
-  ledger: Ledger,
-  events: readonly ConversationEvent[],
-  random: Random,
-): readonly SummaryLine[] {
+interface Contents {
+  readonly homes: Homes;
+  readonly ledger: Ledger;
+  readonly events: readonly ConversationEvent[];
+  /** Lines of the same section in earlier summaries. */
+  readonly carried: readonly string[];
+  readonly random: Random;
+}
+
+function contentOf(section: Section, { homes, ledger, events, carried, random }: Contents): readonly SummaryLine[] {
   const lines: SummaryLine[] = [];
   const add = (worth: number, texts: readonly string[]): void => {
     lines.push(...texts.map((text) => ({ text, worth })));
   };
   if (section === homes.requests) {
-    add(WORTH.request, requestLines(events));
+    const ofRequests = carried.filter((text) => keepsCarried(section, ledger, text));
+    const { earlier, own } = requestLines(events, ofRequests);
+    add(WORTH.carried, earlier);
+    add(WORTH.request, own);
     if (ledger.task !== undefined) add(WORTH.question, questionLines(ledger.task));
   }
   if (section === homes.ledger) {
