@@ -65,7 +65,7 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   body_not_json: [400, 'Send a JSON object with content-type application/json.'],
   key_missing: [401, 'Send `Authorization: Bearer <key>`.'],
   key_refused: [401, 'Ask the operator of this server for another key.'],
-  login_needed: [401, 'Open the link that `npx holdfast open --pages` prints.'],
+  login_needed: [401, 'Open the link that `npx holdfast open --pages` prints: each link logs one browser in.'],
   scope_missing: [403, 'Use a key with that scope.'],
   origin_refused: [403, 'Call the server by its own address, and from a page that it serves.'],
   route_not_found: [404, '/reference lists the routes.'],

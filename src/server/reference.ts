@@ -39,6 +39,7 @@ export const REFERENCE_STYLE = `body { font: 16px/1.5 system-ui, sans-serif; max
 pre { overflow-x: auto; font-size: 13px; }
 summary { cursor: pointer; }
 code, pre { font-family: ui-monospace, monospace; }
+code { overflow-wrap: anywhere; }
 `;
 
 function route(path: string, method: string, operation: OpenApiOperation) {

@@ -1,4 +1,4 @@
-import { createHashHistory, createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
+import { createHashHistory, createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
 import { Frame } from './pages/frame.tsx';
 import { ConversationPage } from './pages/conversation.tsx';
 import { ConversationsPage } from './pages/conversations.tsx';
@@ -7,7 +7,15 @@ import { SearchPage } from './pages/search.tsx';
 import type { SearchWords } from './pages/search.tsx';
 import { ViewPage } from './pages/view.tsx';
 
-const rootRoute = createRootRoute({ component: Frame });
+const rootRoute = createRootRoute({
+  component: Frame,
+  notFoundComponent: () => (
+    <section className="page">
+      <h1>There is no such page</h1>
+      <Link to="/">All conversations</Link>
+    </section>
+  ),
+});
 
 const conversations = createRoute({ getParentRoute: () => rootRoute, path: '/', component: ConversationsPage });
 

@@ -38,6 +38,11 @@ export function wantsKey(error: Error): boolean {
   return error instanceof Problem && KEY_PROBLEMS.has(error.code);
 }
 
+/** Whether the browser has to log in first, whatever the server takes. */
+export function wantsLogin(error: Error): boolean {
+  return error instanceof Problem && error.status === 401;
+}
+
 /** Whether the same request may be answered later: after an outage, a login, or a wait. */
 export function mayPass(error: Error): boolean {
   if (!(error instanceof Problem)) return true;

@@ -92,7 +92,11 @@ function NowLine({ live: { events }, waitsForPerson }: NowLineProps) {
   }
   const call = openEvent(events, 'model_call_started', ['model_call_answered', 'model_call_failed']);
   if (call === null) {
-    return waitsForPerson ? <p className="now waiting">Waits for your decision.</p> : <p className="now">Works.</p>;
+    return waitsForPerson ? (
+      <p className="now waiting">Waits for your decision.</p>
+    ) : (
+      <p className="now">The turn runs.</p>
+    );
   }
   const estimated = tokens(numberOf(call, 'estimatedTokens') ?? 0);
   return (

@@ -78,6 +78,8 @@ function useConversations(filters: { readonly state?: string; readonly agent?: s
 function Row({ conversation }: { readonly conversation: Conversation }) {
   const { conversationId, title, agent, model, turn, createdAt, waitingMessages, fill } = conversation;
   const { label, tone } = stateOf(conversation);
+  // The list is in this order.
+  const activeAt = turn?.endedAt ?? turn?.startedAt ?? createdAt;
   return (
     <li>
       <Link to="/conversations/$conversationId" params={{ conversationId }}>
@@ -86,11 +88,12 @@ function Row({ conversation }: { readonly conversation: Conversation }) {
         <span className="quiet facts">
           <span>{printable(agent)}</span>
           <span>{printable(turn?.model ?? model ?? '')}</span>
-          <span>{counted(turn?.steps ?? 0, 'step')}</span>
+          {turn !== null && turn.steps > 0 && <span>{counted(turn.steps, 'step')}</span>}
           {waitingMessages > 0 && <span>{counted(waitingMessages, 'message')} waiting</span>}
           {turn !== null && <span>{dollars(turn.cost)}</span>}
           {fill !== null && <Fill {...fill} />}
-          <time dateTime={turn?.startedAt ?? createdAt}>{moment(turn?.startedAt ?? createdAt)}</time>
+          <time dateTime={activeAt}>{moment(activeAt)}</time>
+          <span>{conversationId.slice(-8)}</span>
         </span>
       </Link>
     </li>

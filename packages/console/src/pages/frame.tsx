@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
-import { wantsKey } from '../api/problem.ts';
+import { wantsKey, wantsLogin } from '../api/problem.ts';
 import { logOut } from '../api/request.ts';
 import { useWaitingCalls } from '../api/waiting.ts';
 import { Failure, LogIn } from '../text/failure.tsx';
@@ -22,7 +22,7 @@ export function Frame() {
           <Link to="/search">Search</Link>
           <Link to="/inbox">Inbox {waiting > 0 && <Waiting number={waiting} hasMore={data?.hasMore === true} />}</Link>
         </nav>
-        {(error === null || !wantsKey(error)) && <LogOut />}
+        {(error === null || !wantsLogin(error)) && <LogOut />}
       </header>
       <main>
         {error !== null && wantsKey(error) && <LogIn error={error} />}

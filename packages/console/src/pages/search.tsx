@@ -51,7 +51,9 @@ export function SearchPage({ q = '', agent = 'default', conversation }: SearchWo
           aria-label="Words"
         />
         {conversation === undefined && (
-          <AgentInput label="Agent" placeholder="agent: default" value={name} change={setName} />
+          <label>
+            in conversations of <AgentInput label="Agent" placeholder="default" value={name} change={setName} />
+          </label>
         )}
         <button type="submit" className="main" disabled={words.trim() === ''}>
           Search
@@ -67,14 +69,33 @@ export function SearchPage({ q = '', agent = 'default', conversation }: SearchWo
       )}
       {error !== null && <Failure error={error} />}
       {isFetching && <p className="quiet">Searches…</p>}
-      {data !== undefined && <p className="quiet">{counted(data.items.length, 'passage')} found.</p>}
-      <ul className="passages">
-        {data?.items.map((passage) => (
-          <Passage key={`${passage.entryId} ${passage.offset}`} passage={passage} open={setOriginal} />
-        ))}
-      </ul>
+      {data !== undefined && (
+        <Found passages={data.items} agent={conversation === undefined ? agent : null} open={setOriginal} />
+      )}
       {original !== null && <Original key={original} entryId={original} close={() => setOriginal(null)} />}
     </section>
+  );
+}
+
+interface FoundProps {
+  readonly passages: readonly FoundPassage[];
+  /** In whose conversations; `null`: in one conversation. */
+  readonly agent: string | null;
+  readonly open: (entryId: string) => void;
+}
+
+function Found({ passages, agent, open }: FoundProps) {
+  return (
+    <>
+      <p className="quiet">
+        {counted(passages.length, 'passage')} found{agent !== null && ` in conversations of ${printable(agent)}`}.
+      </p>
+      <ul className="passages">
+        {passages.map((passage) => (
+          <Passage key={`${passage.entryId} ${passage.offset}`} passage={passage} open={open} />
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { FormEvent } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { Problem, wantsKey } from '../api/problem.ts';
 import { logIn } from '../api/request.ts';
 import { printable } from './printable.ts';
@@ -9,13 +9,32 @@ export function Failure({ error }: { readonly error: Error }) {
   return wantsKey(error) ? null : <Explained error={error} />;
 }
 
+/** What to do, where the server's advice is one for programs. */
+const ON_A_PAGE: Readonly<Record<string, string>> = {
+  invalid_argument: 'Correct it, and try again.',
+  conversation_not_found: 'Choose one of the list of conversations.',
+  entry_not_found: 'Search for a word of it.',
+};
+
 function Explained({ error }: { readonly error: Error }) {
-  const problem = error instanceof Problem ? error : null;
+  const next = error instanceof Problem ? (ON_A_PAGE[error.code] ?? error.next) : '';
   return (
     <div className="failure" role="alert">
-      <strong>{printable(error.message)}</strong> {printable(problem?.next ?? '')}
+      <strong>{asSentence(printable(error.message))}</strong> {withCode(next)}
     </div>
   );
+}
+
+function asSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!…]$/u.test(text) ? '' : '.'}`;
+}
+
+/** What stands between backticks is to be typed. */
+function withCode(text: string): ReactNode[] {
+  return text.split('`').map((piece, place) => {
+    const shown = printable(piece);
+    return place % 2 === 1 ? <code key={place}>{shown}</code> : shown;
+  });
 }
 
 /** Asks for an API key. */
