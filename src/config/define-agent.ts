@@ -8,12 +8,13 @@ import type { ToolDefinition } from '../tools/tool.ts';
 import type { ConversationCounts } from '../turn/spending.ts';
 import type { ApprovalRule } from '../turn/approval-rules.ts';
 import { fallbackProblems } from './check/check-fallbacks.ts';
+import { policyWithChanges } from './check/check-policies.ts';
 import type { DefinedAgent } from './definitions.ts';
 import { describeOptionProblems, optionPath } from './check/describe-option-problem.ts';
 import { invalidConfiguration } from './errors.ts';
 import { agentOptions, configurationOptions } from './options/options.ts';
 import type { RequestSettings } from './options/call-options.ts';
-import { checkPreset, PRESETS } from './presets.ts';
+import { checkPreset, presetNamed, PRESETS } from './presets.ts';
 import { resolveAgent } from './resolve-agent.ts';
 
 /** An agent defined in code: the options of `agents.<name>` in `holdfast.yaml`, with values where the file has names. */
@@ -101,13 +102,14 @@ export function defineAgent(input: AgentInput): DefinedAgent {
       tools: tools?.map((tool) => (typeof tool === 'string' ? tool : tool.name)),
     }),
   };
+  // A policy given as a value may be called like a preset.
+  const presets = typeof preset === 'string' ? PRESETS : { [preset.name]: checkPreset(preset) };
   const parsed = agentOptions.safeParse(options);
   const found = parsed.success
-    ? fallbackProblems(name, parsed.data, {}, input.model ?? '').map(({ code, path, message }) => ({
-        code,
-        path: path.slice(2),
-        message,
-      }))
+    ? [
+        ...fallbackProblems(name, parsed.data, {}, input.model ?? ''),
+        ...policyWithChanges(presetNamed(presets, presetName), parsed.data.policy, ['agents', name, 'policy']).problems,
+      ].map(({ code, path, message }) => ({ code, path: path.slice(2), message }))
     : describeOptionProblems(parsed.error.issues, {
         value: options,
         below: ['agents', name],
@@ -127,8 +129,6 @@ export function defineAgent(input: AgentInput): DefinedAgent {
     problems.push({ code: 'missing_option', option: `agent ${name}: tools`, message });
   }
   if (!parsed.success || problems.length > 0) throw invalidConfiguration(problems);
-  // A policy given as a value may be called like a preset.
-  const presets = typeof preset === 'string' ? PRESETS : { [preset.name]: checkPreset(preset) };
   const resolved = resolveAgent(
     { ...parsed.data, model: input.model ?? '' },
     { name, workspace: resolve(workspace), presets, models: {} },

@@ -71,6 +71,14 @@ test.each([
   [{ limits: { steps: 0 } }, 'agent mine: limits.steps is 0: it must be more than 0'],
   [{ tools: ['run_command'] }, 'agent mine: tools names run_command, which needs allowCommands: true'],
   [{ modle: 'x' }, 'agent mine: modle is not an option; did you mean model?'],
+  [
+    { policy: { summary: { prompts: { history: { text: 'Write {{sections}}' } } } } },
+    'agent mine: policy.summary.prompts.history is seldom sent: the preset default asks with sharesPrefix first. Set summary.sharesPrefix too',
+  ],
+  [
+    { policy: { summary: { turnPrefix: { prompt: { text: 'Write {{sections}}' } } } } },
+    'agent mine: policy.summary.turnPrefix.sections is missing',
+  ],
   [{ preset: 'defualt' }, 'There is no preset "defualt"; did you mean default?'],
 ])('refuses %j by name', (change, message) => {
   expect(() => defineAgent({ name: 'mine', model: 'simulator/sim-32k', ...change })).toThrow(message);

@@ -37,8 +37,8 @@ export function agentPolicyProblems(
   const path = ['agents', name, 'policy'];
   const named = [agent.model ?? of.defaultModel, ...(agent.fallbacks ?? [])].filter((model) => model.includes('/'));
   return named.flatMap((model) => {
-    const ofModel = changed(preset, of.models[model]?.policy, ['models', model, 'policy']);
-    const ofAgent = changed(ofModel.policy, agent.policy, path);
+    const ofModel = policyWithChanges(preset, of.models[model]?.policy, ['models', model, 'policy']);
+    const ofAgent = policyWithChanges(ofModel.policy, agent.policy, path);
     if (ofAgent.policy === PRESETS[preset.name]) return [];
     const { policy } = ofAgent;
     const found = ofModel.problems.concat(ofAgent.problems, reducerProblems(policy, of.reducers, path));
@@ -70,7 +70,7 @@ function inAgent(name: string, { code, path, message }: FoundProblem) {
 }
 
 /** The policy with changes, or without them where they are wrong. */
-function changed(
+export function policyWithChanges(
   policy: CompactionPolicy,
   changes: PolicyChanges = {},
   path: readonly string[],

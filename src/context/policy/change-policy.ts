@@ -83,7 +83,19 @@ export function changePolicy(policy: CompactionPolicy, changes: PolicyChanges): 
 
 /** What is wrong with changes of this policy, which fit the schema of changes. */
 export function changeProblems(policy: CompactionPolicy, changes: PolicyChanges): readonly z.core.$ZodIssue[] {
-  return compactionPolicy.safeParse(unchecked(policy, changes)).error?.issues ?? [];
+  const { error } = compactionPolicy.safeParse(unchecked(policy, changes));
+  return [...(error?.issues ?? []), ...unusedPromptIssues(policy, changes)];
+}
+
+/** The prompt for a transcript is seldom sent while the preset asks behind the last request. */
+function unusedPromptIssues(policy: CompactionPolicy, { summary }: PolicyChanges): z.core.$ZodIssue[] {
+  if (policy.summary.sharesPrefix === null || summary?.sharesPrefix !== undefined) return [];
+  return (['history', 'update'] as const).flatMap((name) => {
+    const input = summary?.prompts?.[name];
+    if (input === undefined || input === null) return [];
+    const message = `is seldom sent: the preset ${policy.name} asks with sharesPrefix first. Set summary.sharesPrefix too, to null or to a prompt of your own. With null, this prompt asks for each summary, which then pays the full price for its input`;
+    return [{ code: 'custom', path: ['summary', 'prompts', name], message, input }];
+  });
 }
 
 function unchecked(policy: CompactionPolicy, { reduce, ...others }: PolicyChanges): object {
