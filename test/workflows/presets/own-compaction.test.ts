@@ -40,10 +40,13 @@ test('what a message pins stands word for word in each request after compactions
   expect(await harness.client.conversation.pins({ conversationId })).toEqual([rule]);
   const bodies = await requestBodies(harness, 'agent');
   expect(bodies.at(-1)).toContain(JSON.stringify(rule).slice(1, -1));
-  await harness.client.conversation.unpin({ conversationId, pin: 1 });
+  const unpin = () => harness.client.conversation.unpin({ conversationId, pin: 1, messageId: 'unpin' });
+  expect(await unpin()).toMatchObject({ duplicate: false });
   const sent = await harness.client.conversation.pin({ conversationId, rule: 'Answer\nin Dutch.' });
   await harness.client.conversation.outcome({ ...sent, timeoutMilliseconds: 200_000 });
   expect(await harness.client.conversation.pins({ conversationId })).toEqual(['Answer in Dutch.']);
+  await harness.runTask('/unpin 1', { conversationId });
+  expect(await unpin()).toMatchObject({ duplicate: true });
 });
 
 test.each(['own-preset', 'own-reducer', 'own-hook'])('docs/compaction.md shows docs/examples/%s.ts', async (name) => {
