@@ -44,6 +44,28 @@ describe('wording and ids', () => {
   });
 });
 
+describe('orders', () => {
+  test('whose arguments are no JSON are answered with how to write them', async () => {
+    const [said] = await answers(await simulator(), 1, 'Call echo with {path: 5}');
+    expect(said).toContain('double quotes');
+  });
+
+  test('are told as done with all of their calls, also those whose results have left the context', async () => {
+    const { anthropic } = await simulator();
+    const order = 'Call echo with {"text": "$index"} 3 times, one by one';
+    const answer = await anthropic.messages.create({
+      model: 'sim-32k',
+      max_tokens: 200,
+      tools: [{ name: 'echo', input_schema: { type: 'object' } }],
+      messages: [
+        { role: 'user', content: order },
+        { role: 'user', content: `[Summary]\n## Task\n- ${order} → in progress\n## State\n- Step 3 of 3 was reached.` },
+      ],
+    });
+    expect(JSON.stringify(answer.content)).toContain('Done: 3 tool results');
+  });
+});
+
 describe('starting', () => {
   test('refuses options out of range and a port that is taken', async () => {
     await expect(startSimulator({ port: 70_000 })).rejects.toThrow('port must be');

@@ -14,6 +14,10 @@ const REPEAT = /^\s*,?\s*(\d{1,6}) times(?:,?\s*(one by one|one after another|in
 /** Words that "Write 500 words" draws from: short ones, about one token each. */
 const FILLER = ['the', 'turn', 'goes', 'on', 'and', 'each', 'step', 'adds', 'a', 'line', 'to', 'its', 'log'];
 
+/** What a call without arguments that can be read is answered with. */
+const UNREADABLE =
+  'The arguments behind `with` are no JSON object: put names and texts in double quotes, as in {"path": "README.md"}.';
+
 /** Stands in arguments for the number of the repetition, from 1. */
 const INDEX = '$index';
 
@@ -51,7 +55,7 @@ function parseCalls(line: string): readonly ScriptStep[] {
     calls.push({ name: match[1] ?? '', arguments: json.value });
     position = json.end + (/^[\s,]*/.exec(line.slice(json.end))?.[0].length ?? 0);
   }
-  if (calls.length === 0) return [];
+  if (calls.length === 0) return [{ kind: 'say', text: UNREADABLE }];
   const repeat = REPEAT.exec(line.slice(position));
   const times = Number(repeat?.[1] ?? 1);
   const rounds = Array.from({ length: times }, (_, index) =>

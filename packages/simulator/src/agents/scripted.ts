@@ -28,7 +28,7 @@ export function scriptedDraft(
   const summaries = summariesIn(events).filter((summary) => tellsOfSteps(summary, assignment.text));
   const step = stepsDone(assignment.since, summaries, steps);
   const next = steps[step];
-  if (next === undefined) return { text: closing(assignment.since, random), calls: [] };
+  if (next === undefined) return { text: closing(assignment.since, steps, random), calls: [] };
   if (next.kind === 'say') return { text: next.text, calls: [] };
   return { text: announcement(next, step + 1, steps.length, random), calls: next.calls };
 }
@@ -70,10 +70,12 @@ function announcement(
   return `Step ${number} of ${total}. ${opening} ${names}${step.calls.length > 1 ? ` (${step.calls.length} calls)` : ''}.`;
 }
 
-function closing(since: readonly ConversationEvent[], random: Random): string {
+/** Of the results some may have left the context. */
+function closing(since: readonly ConversationEvent[], steps: readonly ScriptStep[], random: Random): string {
   const results = since.flatMap((event) => (event.kind === 'call' && event.result !== undefined ? [event.result] : []));
+  const count = steps.reduce((sum, step) => sum + (step.kind === 'call' ? step.calls.length : 0), 0);
   const newest = results.at(-1)?.text.replace(/\s+/g, ' ').trim() ?? '';
   const shown = newest.length > RESULT_CHARACTERS ? `${newest.slice(0, RESULT_CHARACTERS)}…` : newest;
   const ending = random.pick(['All steps are behind me.', 'That was the last step.', 'Nothing is left to do.']);
-  return `Done: ${results.length} tool result${results.length === 1 ? '' : 's'}${shown === '' ? '.' : `, the last one: ${shown}`}\n${ending}`;
+  return `Done: ${count} tool result${count === 1 ? '' : 's'}${shown === '' ? '.' : `, the last one: ${shown}`}\n${ending}`;
 }
