@@ -234,7 +234,6 @@ create function pack_outlines(of_conversation uuid, of_block integer) returns vo
     packed_numbers(array_agg(e.branch order by e.sequence)),
     packed_numbers(array_agg(coalesce(e.call_number, 0) order by e.sequence)),
     packed_numbers(array_agg(coalesce(e.call_index, 0) order by e.sequence)),
-    packed_numbers(array_agg(coalesce(e.tool_call_count, 0) order by e.sequence)),
     packed_numbers(array_agg(coalesce(e.is_error, false)::int order by e.sequence)),
     packed_numbers(array_agg((e.measurements).letters order by e.sequence)),
     packed_numbers(array_agg((e.measurements).symbols order by e.sequence)),

@@ -23,7 +23,6 @@ const NO_COLUMNS = {
   slot: null,
   callNumber: null,
   callIndex: null,
-  toolCallCount: null,
   toolName: null,
   isError: null,
 };
@@ -105,7 +104,7 @@ function entryAt(sequence: number, characters: number): EntryForms {
   const path = { path: `docs/${sequence}.md` };
   const call = { id: `call_${callNumber}`, name: 'read_file' };
   return {
-    columns: { kind: 'assistant', callNumber, toolCallCount: 1 },
+    columns: { kind: 'assistant', callNumber },
     content: [...said, { type: 'tool_call', index: 0, ...call, arguments: JSON.stringify(path) }],
     message: {
       role: 'assistant',
@@ -164,11 +163,11 @@ export async function storeLog(sql: Database, log: PlanningLog, template: string
         insert into entries (id, conversation_id, sequence, branch, parent_id, kind, turn_id, epoch, call_number,
           model_attempt, call_index, tool_call_count, tool_name, is_error, content, measurements, sums)
         select r.id, ${conversationId}, r.sequence, 0, r.parent, r.kind, ${turnId}, 1, r."callNumber",
-          case when r.kind = 'assistant' then 1 end, r."callIndex", r."toolCallCount", r."toolName", r."isError",
-          r.content, r.measurements::measurements, r.sums::measurements
+          case when r.kind = 'assistant' then 1 end, r."callIndex", case when r.kind = 'assistant' then 1 end,
+          r."toolName", r."isError", r.content, r.measurements::measurements, r.sums::measurements
         from json_to_recordset(${JSON.stringify(rows.slice(from, from + ROWS_AT_ONCE))}::text::json) as r (id uuid,
-          sequence int, parent uuid, kind text, "callNumber" int, "callIndex" int, "toolCallCount" int, "toolName" text,
-          "isError" boolean, content json, measurements text, sums text)`;
+          sequence int, parent uuid, kind text, "callNumber" int, "callIndex" int, "toolName" text, "isError" boolean,
+          content json, measurements text, sums text)`;
     }
     const head = log.outlines.at(-1);
     await open`

@@ -108,7 +108,7 @@ export class LogBuilder {
   answer(content: string | ContentPart[]): Entry {
     this.calls += 1;
     const parts = typeof content === 'string' ? text(content) : content;
-    return this.add({ kind: 'assistant', callNumber: this.calls, toolCallCount: 0, content: parts });
+    return this.add({ kind: 'assistant', callNumber: this.calls, content: parts });
   }
 
   /** One answer with a tool call per given result. `order` is the order in which the results arrive. */
@@ -126,7 +126,6 @@ export class LogBuilder {
     const assistant = this.add({
       kind: 'assistant',
       callNumber,
-      toolCallCount: calls.length,
       content: [...said, ...calls],
     });
     const order = options.order ?? results.map((_, index) => index);

@@ -63,7 +63,7 @@ describe('groupEntries', () => {
     const result = (callNumber: number) => log.add({ kind: 'tool_result', callNumber, callIndex: 0, content: [] });
     result(7);
     log.user('one');
-    log.add({ kind: 'assistant', callNumber: 1, toolCallCount: 1, content: [] });
+    log.add({ kind: 'assistant', callNumber: 1, content: [] });
     result(1);
     result(2);
     log.user('two');
@@ -95,7 +95,7 @@ describe('groupEntries', () => {
         for (const group of groups.filter(({ kind }) => kind === 'assistant')) {
           const [assistant, ...results] = group.entries;
           expect(results.map((result) => result.callIndex)).toEqual(results.map((_, index) => index));
-          expect(results).toHaveLength(assistant?.toolCallCount ?? 0);
+          expect(results).toHaveLength((assistant?.measurements.frames ?? 0) - 1);
           expect(new Set(results.map((result) => result.callNumber))).toEqual(new Set([assistant?.callNumber]));
         }
         // No cut falls between an answer and the last of its results.

@@ -184,8 +184,7 @@ describe('every operation', () => {
     fc.assert(
       fc.property(contents, sizes, (content, size) => {
         const log = new LogBuilder();
-        const calls = content.filter((part) => part.type === 'tool_call').length;
-        const entry = log.add({ kind: 'assistant', callNumber: 1, toolCallCount: calls, content });
+        const entry = log.add({ kind: 'assistant', callNumber: 1, content });
         const seen = outline(entry);
         for (const operation of [clipOperation(seen, size), clearOperation(seen), stripOperation(seen)]) {
           const shown = measureContent(applyOperation(entry, operation));

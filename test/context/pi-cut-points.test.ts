@@ -80,7 +80,7 @@ function build(happenings: readonly Happening[]): Log {
     }
     call += 1;
     const results = event.kind === 'step' ? event.results : [];
-    const answer = { kind: 'assistant', callNumber: call, toolCallCount: results.length } as const;
+    const answer = { kind: 'assistant', callNumber: call } as const;
     add(answer, event.characters, message('assistant', event.characters));
     for (const [callIndex, size] of results.entries()) {
       const result = { kind: 'tool_result', callNumber: call, callIndex, toolName: 'read', isError: false } as const;

@@ -50,7 +50,7 @@ describe('storeAnswer', () => {
     const content = [{ type: 'text' as const, text: 'look' }, toolCall(0), toolCall(1, 'write_file', '{"cut')];
     const stored = await storeAnswer(sql, answerWith(turn, 1, registered, content));
     const entry = await getEntry(sql, stored.entryId);
-    expect(entry).toMatchObject({ kind: 'assistant', parentId: registered.headEntryId, toolCallCount: 2, content });
+    expect(entry).toMatchObject({ kind: 'assistant', parentId: registered.headEntryId, content });
     expect(await readToolCall(sql, { ...turn, callNumber: 1, callIndex: 1 })).toMatchObject({
       name: 'write_file',
       arguments: '{"cut',

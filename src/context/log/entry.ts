@@ -23,8 +23,6 @@ export interface EntryOutline {
   readonly callNumber?: number;
   /** Tool results: the call's position among the calls of its answer, from 0. */
   readonly callIndex?: number;
-  /** Assistant entries: how many tool calls it makes. */
-  readonly toolCallCount?: number;
   readonly toolName?: string;
   /** Tool results: whether the tool reported a failure. */
   readonly isError?: boolean;

@@ -141,7 +141,7 @@ export function clipOperation(
     kind: 'clip',
     headCharacters: size.head,
     tailCharacters: size.tail,
-    // One in the text, and one in the arguments of each call.
-    measurements: sumMeasurements([text, media, scaleMeasurements(label, 1 + (entry.toolCallCount ?? 0))]),
+    // One in the text, and one in the arguments of each call, which has a frame as the entry has.
+    measurements: sumMeasurements([text, media, scaleMeasurements(label, entry.measurements.frames)]),
   };
 }

@@ -14,7 +14,6 @@ export interface OutlineColumns {
   readonly turnNames: Names;
   readonly callNumbers: Int32Array;
   readonly callIndexes: Int32Array;
-  readonly toolCallCounts: Int32Array;
   /** Places in `toolNames`. */
   readonly tools: Int32Array;
   readonly toolNames: Names;
@@ -59,7 +58,6 @@ export class OutlineTable implements Iterable<EntryOutline> {
       measurements: measurementsAt(columns.measurements, position),
       ...(slot !== undefined && { slot }),
       ...((kind === 'assistant' || kind === 'tool_result') && { callNumber: columns.callNumbers[position] ?? 0 }),
-      ...(kind === 'assistant' && { toolCallCount: columns.toolCallCounts[position] ?? 0 }),
       ...(kind === 'tool_result' && {
         callIndex: columns.callIndexes[position] ?? 0,
         toolName: columns.toolNames.all[columns.tools[position] ?? 0] ?? '',
@@ -106,7 +104,6 @@ export function writeOutline(columns: OutlineColumns, position: number, outline:
   columns.turns[position] = columns.turnNames.placeOf(outline.turnId);
   columns.callNumbers[position] = outline.callNumber ?? 0;
   columns.callIndexes[position] = outline.callIndex ?? 0;
-  columns.toolCallCounts[position] = outline.toolCallCount ?? 0;
   columns.tools[position] = columns.toolNames.placeOf(outline.toolName ?? '');
   columns.errors[position] = outline.isError === true ? 1 : 0;
   setMeasurements(columns.measurements, position, outline.measurements);
@@ -121,7 +118,6 @@ export function emptyOutlineColumns(length: number): OutlineColumns {
     turns: new Int32Array(length),
     callNumbers: new Int32Array(length),
     callIndexes: new Int32Array(length),
-    toolCallCounts: new Int32Array(length),
     tools: new Int32Array(length),
     errors: new Uint8Array(length),
     measurements: emptyMeasuredColumns(length),

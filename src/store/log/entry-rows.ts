@@ -11,7 +11,6 @@ export interface OutlineColumns {
   readonly turnId: string;
   readonly callNumber: number | null;
   readonly callIndex: number | null;
-  readonly toolCallCount: number | null;
   readonly toolName: string | null;
   readonly isError: boolean | null;
   readonly measurements: string;
@@ -26,8 +25,8 @@ export interface EntryColumns extends OutlineColumns {
 }
 
 export function outlineColumns(sql: Queries) {
-  return sql`e.id, e.sequence, e.kind, e.slot, e.turn_id, e.call_number, e.call_index, e.tool_call_count,
-    e.tool_name, e.is_error, e.measurements`;
+  return sql`e.id, e.sequence, e.kind, e.slot, e.turn_id, e.call_number, e.call_index, e.tool_name, e.is_error,
+    e.measurements`;
 }
 
 /** @param held ids whose content is not read again: `null` */
@@ -42,7 +41,7 @@ export function entryColumns(sql: Queries, held: readonly string[] = []) {
 
 /** Constraints of the table say which kinds have which columns. */
 export function toOutline(row: OutlineColumns): EntryOutline {
-  const { id, sequence, kind, turnId, slot, callNumber, callIndex, toolCallCount, toolName, isError } = row;
+  const { id, sequence, kind, turnId, slot, callNumber, callIndex, toolName, isError } = row;
   return {
     id,
     sequence,
@@ -52,7 +51,6 @@ export function toOutline(row: OutlineColumns): EntryOutline {
     ...(slot !== null && { slot }),
     ...(callNumber !== null && { callNumber }),
     ...(callIndex !== null && { callIndex }),
-    ...(toolCallCount !== null && { toolCallCount }),
     ...(toolName !== null && { toolName }),
     ...(isError !== null && { isError }),
   };

@@ -55,17 +55,7 @@ async function readRows(sql: Queries, scope: ViewScope): Promise<OutlineTable> {
 const ID_CHARACTERS = 36;
 
 /** The numeric lines of a block, in the order of `pack_outlines`; before them stand kinds, turns, tools and slots. */
-const LINES = [
-  'turn',
-  'tool',
-  'slot',
-  'branch',
-  'callNumber',
-  'callIndex',
-  'toolCallCount',
-  'isError',
-  ...MEASUREMENT_NAMES,
-] as const;
+const LINES = ['turn', 'tool', 'slot', 'branch', 'callNumber', 'callIndex', 'isError', ...MEASUREMENT_NAMES] as const;
 
 type Line = (typeof LINES)[number];
 
@@ -133,7 +123,6 @@ export class UnpackedOutlines {
     take(columns.slots, 'slot', [0, ...namesOf(slots).map((name) => SLOT_NAMES.indexOf(name) + 1)]);
     take(columns.callNumbers, 'callNumber');
     take(columns.callIndexes, 'callIndex');
-    take(columns.toolCallCounts, 'toolCallCount');
     take(columns.errors, 'isError');
     for (const name of MEASUREMENT_NAMES) take(columns.measurements[name], name);
     for (let index = 0; index < wanted.length; index += 1) {

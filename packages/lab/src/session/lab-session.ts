@@ -11,6 +11,8 @@ import type { ContentPlace } from './content-file.ts';
 /** One entry of a recorded session: its sizes here, its content on disk. */
 export type LabEntry = Omit<EntryOutline, 'id' | 'sequence' | 'turnId'> & {
   readonly turn: number;
+  /** Of an answer. */
+  readonly toolCallCount?: number;
   readonly place: ContentPlace;
   readonly hasReasoning: boolean;
 };
