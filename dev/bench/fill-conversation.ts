@@ -1,3 +1,4 @@
+import { DEFAULT_FRAMING } from '../../src/context/summary/summary-message.ts';
 import type { Database, Transaction } from '../../src/store/database/database.ts';
 import { newId } from '../../src/store/database/ids.ts';
 import { transaction } from '../../src/store/database/transaction.ts';
@@ -167,7 +168,8 @@ async function insertCompaction(sql: Transaction, filling: Filling): Promise<voi
   const { conversationId, turnId, compactionId, steps } = filling;
   const firstKept = firstKeptSequence(filling);
   const part = { number: 1, wave: 1, kind: 'history', fromSequence: 1, toSequence: firstKept - 1 };
-  const plan = { keptSequences: [1], parts: [part] };
+  const shown = { framing: DEFAULT_FRAMING, afterSequence: 0 };
+  const plan = { keptSequences: [1], parts: [part], shown };
   await sql`
     insert into compactions (id, conversation_id, turn_id, epoch, call_number, reason, preset, form, plan, head_entry_id,
       first_kept_sequence, covered_through_sequence, tokens_before, tokens_after, status, number,

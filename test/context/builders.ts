@@ -227,14 +227,14 @@ export class Conversation {
     this.passes += 1;
     const replaced = new Set(plan.operations.map((operation) => operation.entryId));
     this.operations = [...this.operations.filter(({ entryId }) => !replaced.has(entryId)), ...plan.operations];
-    if (plan.firstKeptSequence !== null && plan.coveredThroughSequence !== null) {
+    if (plan.firstKeptSequence !== null && plan.coveredThroughSequence !== null && plan.shown !== undefined) {
       this.summary = {
         compactionId: `compaction-${this.passes}`,
         firstKeptSequence: plan.firstKeptSequence,
         coveredThroughSequence: plan.coveredThroughSequence,
         keptSequences: plan.keptSequences,
-        measurements: measureSummary(summaryText, this.policy.summary.question, plan.shown?.framing),
-        ...definedOf({ shown: plan.shown }),
+        measurements: measureSummary(summaryText, this.policy.summary.question, plan.shown.framing),
+        shown: plan.shown,
         text: summaryText,
       };
     }

@@ -4,7 +4,7 @@ import { clearOperation, clipOperation } from '../../src/context/log/operations.
 import type { SummaryInForce } from '../../src/context/plan/plan.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
 import { OPENCODE_POLICY } from '../../src/context/policy/presets/opencode.ts';
-import { isSummaryMessage, summaryContent } from '../../src/context/summary/summary-message.ts';
+import { DEFAULT_FRAMING, isSummaryMessage, summaryContent } from '../../src/context/summary/summary-message.ts';
 import type { ProjectionInput, View } from '../../src/context/view/view.ts';
 import { AGENT, LogBuilder, prose, text, viewText } from './builders.ts';
 import { expectPaired } from './view-checks.ts';
@@ -23,6 +23,7 @@ function summaryAt(
     firstKeptSequence,
     keptSequences,
     measurements: measureContent(summaryContent('THE SUMMARY')),
+    shown: { framing: DEFAULT_FRAMING, afterSequence: 0 },
     text: 'THE SUMMARY',
   };
 }
@@ -98,7 +99,7 @@ describe('projectView', () => {
     const [answer] = log.step(['two']);
     const said = [first, second, third].map((message) => message?.sequence ?? 0);
     const framing = { opening: '[Summary]', closing: '' };
-    const shown = { placement: 'after_user_messages', framing, afterSequence: second?.sequence ?? 0 } as const;
+    const shown = { framing, afterSequence: second?.sequence ?? 0 };
     expect(outlineOf(project(log, { summary: { ...summaryAt(answer?.sequence ?? 0, said), shown } }))).toEqual([
       'user first request',
       'user second request',

@@ -9,12 +9,13 @@ import {
   carriedNotes,
   frameTokens,
   idToOpen,
+  lastBeforeSummary,
   layOut,
   ledgerTokens,
   scarceRooms,
 } from './summary-layout.ts';
 import type { Layout, Rooms } from './summary-layout.ts';
-import { summaryFraming, summaryShown } from '../summary/summary-message.ts';
+import { summaryFraming } from '../summary/summary-message.ts';
 
 /** Drops everything before a cut and puts a summary in its place. `null` when there is nothing to drop. */
 export function planSummary(state: PlanningState, form: SummaryForm, { goal, limit }: Goals): DraftedPlan | null {
@@ -107,13 +108,7 @@ function completePlan(
   shrinkToFit(draft, { positions: shown, goal, limit: Math.max(goal, of.limit) });
   const parts = summaryParts(state, of.form, { positions: dropped, turnStart, rooms, summaryLimit });
   if (parts === null) return null;
-  const after = input.summary?.coveredThroughSequence ?? 0;
-  const how = summaryShown(input.policy, {
-    form: of.form,
-    afterSequence:
-      input.policy.summary.placement === 'after_user_messages' ? after : table.sequenceAt(table.length - 1),
-    newestEntryId: idToOpen(state, dropped.at(-1) ?? 0),
-  });
+  const framing = summaryFraming(input.policy, of.form, idToOpen(state, dropped.at(-1) ?? 0));
   return draftedPlan(draft, of.form, {
     firstKeptSequence: cut,
     opensWithMarker: input.policy.keep.pivot,
@@ -122,7 +117,7 @@ function completePlan(
     droppedMessages: countRemoved(table, layout),
     keptSequences: layout.older.map((position) => table.sequenceAt(position)),
     parts,
-    ...(how !== undefined && { shown: how }),
+    shown: { framing, afterSequence: lastBeforeSummary(state, layout.older, cut) },
     quotedLimit: Math.ceil(layout.quotedTokens),
     targets: dropped.length,
     summaryLimit,
@@ -189,12 +184,13 @@ export function planSummaryInPlace(state: PlanningState, form: SummaryForm, goal
     summaryLimit,
   });
   if (parts === null) return null;
+  const firstKeptSequence = input.summary?.firstKeptSequence ?? table.sequenceAt(0);
   return draftedPlan(draft, form, {
-    firstKeptSequence: input.summary?.firstKeptSequence ?? table.sequenceAt(0),
+    firstKeptSequence,
     coveredThroughSequence: newest,
     parts,
     summaryLimit,
-    shown: { placement: input.policy.summary.placement, framing, afterSequence: newest },
+    shown: { framing, afterSequence: lastBeforeSummary(state, olderUserMessages, firstKeptSequence) },
     inPlace: true,
     targets: changed.length,
   });

@@ -1,7 +1,7 @@
 import type { Measurements } from '../log/measurements.ts';
 import type { Outlines } from '../log/outline-table.ts';
 import type { Reducers } from './reducers/built-in.ts';
-import type { CompactionPolicy, SummaryFraming, SummaryPlacement } from '../policy/policy.ts';
+import type { CompactionPolicy, SummaryFraming } from '../policy/policy.ts';
 
 export interface ModelLimits {
   readonly window: number;
@@ -103,18 +103,13 @@ export interface SummaryInForce {
   readonly firstKeptSequence: number;
   readonly keptSequences: readonly number[];
   readonly measurements: Measurements;
-  /** How it is shown; absent: before everything else, in the pipeline's own words. */
-  readonly shown?: SummaryShown;
+  readonly shown: SummaryShown;
 }
 
 /** How a summary is shown, whatever the policy says later. */
 export interface SummaryShown {
-  readonly placement: SummaryPlacement;
   readonly framing: SummaryFraming;
-  /**
-   * Behind this entry stands a summary that is placed at the end: the newest when the pass was planned. Behind user messages up to it
-   * stands one that is placed after them: the newest that the summary before covered.
-   */
+  /** The newest entry that stands before it; 0: none. */
   readonly afterSequence: number;
 }
 
@@ -206,6 +201,7 @@ export interface CompactionPlan {
    * Longest summary text that the plan counts with, in tokens. 0 when the pass writes no summary.
    */
   readonly summaryLimit: number;
+  /** Absent when the pass writes no summary. */
   readonly shown?: SummaryShown;
   /** What the summary covers stays in the view, the large entries shortened; nothing is dropped. Default: false. */
   readonly inPlace?: boolean;

@@ -189,6 +189,26 @@ export function idToOpen({ input, table }: PlanningState, position: number): str
   return input.recall === true && input.policy.summary.question === null ? table.at(position).id : null;
 }
 
+/**
+ * Sequence of the newest entry that stands before a summary; 0: none.
+ *
+ * @param older positions of what stays from before the cut
+ */
+export function lastBeforeSummary({ input, table }: PlanningState, older: readonly number[], cut: number): number {
+  const [oldest] = older;
+  switch (input.policy.summary.placement) {
+    case 'first':
+      return 0;
+    case 'after_first_message':
+      return oldest !== undefined && table.kindAt(oldest) === 'user' ? table.sequenceAt(oldest) : 0;
+    case 'after_user_messages':
+      // Those that stood there at the compaction before: the cache of the provider has them.
+      return Math.min(input.summary?.coveredThroughSequence ?? 0, cut - 1);
+    case 'end':
+      return table.sequenceAt(table.length - 1);
+  }
+}
+
 /** What the list of results may take; not more than there can be results. */
 export function ledgerTokens({ input, table, summaryTokens }: PlanningState): number {
   const size = ledgerSize(input.budget);

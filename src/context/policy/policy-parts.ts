@@ -248,4 +248,3 @@ export const summary = object({
 
 type SummaryPolicy = z.output<typeof summary>;
 export type TranscriptLimits = SummaryPolicy['transcript'];
-export type SummaryPlacement = SummaryPolicy['placement'];

@@ -25,7 +25,6 @@ export type {
   Prompt,
   SectionSubject,
   SummaryFraming,
-  SummaryPlacement,
   SummarySection,
   TokenAmount,
   TranscriptLimits,

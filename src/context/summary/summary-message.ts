@@ -7,7 +7,7 @@ import { sumMeasurements } from '../log/measurements.ts';
 import type { Measurements } from '../log/measurements.ts';
 import { oneLine } from '../plan/clip.ts';
 import { parseNestedJson } from '../log/nested-json.ts';
-import type { Budget, SummaryForm, SummaryShown } from '../plan/plan.ts';
+import type { Budget, SummaryForm } from '../plan/plan.ts';
 import { resolveAmount } from '../policy/budget.ts';
 import type { CompactionPolicy, SummaryFraming, TokenAmount } from '../policy/policy.ts';
 import { formatCount } from '../view/notes.ts';
@@ -177,7 +177,7 @@ export function measureSummary(text: string, question: string | null, framing?: 
  * record and not a request, and that requests shown again below it may be done already, so that
  * nothing is answered twice (R17).
  */
-const DEFAULT_FRAMING: SummaryFraming = {
+export const DEFAULT_FRAMING: SummaryFraming = {
   opening:
     `${LINES.summary}\n` +
     'Older messages were taken out to make room. This summary stands for them; trust its facts instead of redoing work.',
@@ -216,15 +216,4 @@ export function summaryFraming(
   const framing = summary.framing ?? (newestEntryId === null ? DEFAULT_FRAMING : framingWithRecall(newestEntryId));
   if (form !== 'extractive_summary' || summary.extractOpening === null) return framing;
   return { ...framing, opening: summary.extractOpening };
-}
-
-/** How a plan's summary is shown; `undefined` when the policy leaves it to the pipeline, and nothing more is to be said. */
-export function summaryShown(
-  policy: CompactionPolicy,
-  of: { readonly form: SummaryForm; readonly afterSequence: number; readonly newestEntryId: string | null },
-): SummaryShown | undefined {
-  const { placement, framing } = policy.summary;
-  const { form, afterSequence, newestEntryId } = of;
-  if (placement === 'first' && framing === null && newestEntryId === null) return undefined;
-  return { placement, framing: summaryFraming(policy, form, newestEntryId), afterSequence };
 }

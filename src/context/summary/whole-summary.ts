@@ -98,15 +98,9 @@ function summaryAfter(
   measurements: Measurements | null,
 ): SummaryInForce | null {
   const { firstKeptSequence, coveredThroughSequence, keptSequences, shown } = plan;
-  if (firstKeptSequence === null || coveredThroughSequence === null || measurements === null) return before;
-  return {
-    compactionId,
-    firstKeptSequence,
-    coveredThroughSequence,
-    keptSequences,
-    measurements,
-    ...(shown !== undefined && { shown }),
-  };
+  if (firstKeptSequence === null || coveredThroughSequence === null) return before;
+  if (measurements === null || shown === undefined) return before;
+  return { compactionId, firstKeptSequence, coveredThroughSequence, keptSequences, measurements, shown };
 }
 
 function shownMeasurements(text: string, policy: CompactionPolicy, plan: Pick<CompactionPlan, 'shown'>): Measurements {

@@ -61,7 +61,7 @@ export function projectView(input: ProjectionInput): View {
 }
 
 function summaryOf({ summary, question = null }: ProjectionInput): ViewMessage[] {
-  return summary === null ? [] : summaryMessages(summary.text, question, summary.shown?.framing);
+  return summary === null ? [] : summaryMessages(summary.text, question, summary.shown.framing);
 }
 
 function placeholderOptions({ agent, placeholders }: ProjectionInput): RecallOptions {

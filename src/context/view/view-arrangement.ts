@@ -12,10 +12,8 @@ import type { Measurements } from '../log/measurements.ts';
 export interface Arranged<Item> {
   /** The newest note of slot `rules`; goes into the system text. */
   readonly rules: Item | null;
-  /** The newest plan and memories from before the cut; stand right after the summary. */
+  /** The newest plan and memories from before the cut. */
   readonly carriedNotes: readonly Item[];
-  /** Kept verbatim before the summary; `null` unless the summary is placed after it. */
-  readonly firstUserMessage: Item | null;
   /** Older user messages, and groups that name active files: kept verbatim before the summary or after the notes, oldest first. */
   readonly olderUserMessages: readonly Item[];
   readonly kept: readonly Item[];
@@ -62,27 +60,13 @@ export function arrangePositions(
     }
   }
   kept.length = count;
-  const [oldest] = olderUserMessages;
-  const isFirst = of.summary?.shown?.placement === 'after_first_message' && oldest !== undefined;
-  const hasFirst = isFirst && table.kindAt(oldest) === 'user';
-  return {
-    rules,
-    carriedNotes: CARRIED_SLOTS.flatMap((slot) => carried.get(slot) ?? []),
-    firstUserMessage: hasFirst ? oldest : null,
-    olderUserMessages: hasFirst ? olderUserMessages.slice(1) : olderUserMessages,
-    kept,
-    keptNotes,
-  };
+  const carriedNotes = CARRIED_SLOTS.flatMap((slot) => carried.get(slot) ?? []);
+  return { rules, carriedNotes, olderUserMessages, kept, keptNotes };
 }
 
 /** All but the rules. In lists, because to copy 50,000 into one takes as long as to add them up. */
-export function visiblePositions({
-  firstUserMessage,
-  carriedNotes,
-  olderUserMessages,
-  kept,
-}: Arranged<number>): readonly (readonly number[])[] {
-  return [carriedNotes, firstUserMessage === null ? [] : [firstUserMessage], olderUserMessages, kept];
+export function visiblePositions(arranged: Arranged<number>): readonly (readonly number[])[] {
+  return [arranged.carriedNotes, arranged.olderUserMessages, arranged.kept];
 }
 
 export type OperationsInForce = ReadonlyMap<number, Operation>;
@@ -108,11 +92,9 @@ export function arrangeView<T extends EntryOutline>(input: {
   const arranged = arrangePositions(table, { summary: input.summary, operations });
   const entriesAt = (positions: readonly number[]): T[] =>
     positions.flatMap((position) => input.entries[position] ?? []);
-  const entryAt = (position: number | null): T | null => (position === null ? null : (input.entries[position] ?? null));
   return {
-    rules: entryAt(arranged.rules),
+    rules: arranged.rules === null ? null : (input.entries[arranged.rules] ?? null),
     carriedNotes: entriesAt(arranged.carriedNotes),
-    firstUserMessage: entryAt(arranged.firstUserMessage),
     olderUserMessages: entriesAt(arranged.olderUserMessages),
     kept: entriesAt(arranged.kept),
   };
@@ -127,39 +109,22 @@ export type ViewPart<T extends EntryOutline> = Group<T> | 'summary';
 
 /**
  * The messages of a view in the order of the request, without the system text: for the projection, and for
- * whoever reckons which beginning two requests share.
+ * whoever reckons which beginning two requests share. Carried notes stand before what is kept from the cut on.
  */
 export function orderView<T extends EntryOutline>(
-  arrangement: Omit<Arranged<T>, 'rules'>,
+  { carriedNotes, olderUserMessages, kept }: Omit<Arranged<T>, 'rules'>,
   summary: SummaryInForce | null,
 ): ViewPart<T>[] {
-  const { firstUserMessage, carriedNotes, olderUserMessages } = arrangement;
-  const kept = groupEntries(arrangement.kept);
-  const end = summaryPosition(kept, summary);
-  const shownSummary: 'summary'[] = summary === null ? [] : ['summary'];
-  const cached = olderUserMessages.filter(({ sequence }) => sequence <= cachedThrough(summary));
-  return [
-    ...groupEntries(firstUserMessage === null ? [] : [firstUserMessage]),
-    ...groupEntries(cached),
-    ...(end === null ? shownSummary : []),
-    ...groupEntries(carriedNotes),
-    ...groupEntries(olderUserMessages.slice(cached.length)),
-    ...kept.slice(0, end ?? 0),
-    ...(end === null ? [] : shownSummary),
-    ...kept.slice(end ?? 0),
-  ];
-}
-
-/** Sequence through which older user messages stand before the summary. */
-function cachedThrough(summary: SummaryInForce | null): number {
-  return summary?.shown?.placement === 'after_user_messages' ? summary.shown.afterSequence : -Infinity;
-}
-
-/** How many groups stand before a summary that is placed at the end of what existed then; `null` for any other. */
-function summaryPosition(groups: readonly Group[], summary: SummaryInForce | null): number | null {
-  if (summary?.shown?.placement !== 'end') return null;
-  const { afterSequence } = summary.shown;
-  return groups.findLastIndex(({ entries: [first] }) => first !== undefined && first.sequence <= afterSequence) + 1;
+  const isBefore = (entry: T | undefined): boolean =>
+    entry !== undefined && entry.sequence <= (summary?.shown.afterSequence ?? 0);
+  const before = groupEntries(olderUserMessages.filter(isBefore));
+  const behind = groupEntries(olderUserMessages.filter((entry) => !isBefore(entry)));
+  const groups = groupEntries(kept);
+  const end = groups.findLastIndex(({ entries: [first] }) => isBefore(first)) + 1;
+  const shown: 'summary'[] = summary === null ? [] : ['summary'];
+  const notes = groupEntries(carriedNotes);
+  if (end === 0) return [...before, ...shown, ...notes, ...behind, ...groups];
+  return [...before, ...notes, ...behind, ...groups.slice(0, end), ...shown, ...groups.slice(end)];
 }
 
 export interface MeasuredView {

@@ -1,6 +1,6 @@
 import { definedOf } from '../../context/policy/defined-of.ts';
 import type { JsonValue } from '../../context/policy/compaction-hook.ts';
-import type { Operation, SummaryInForce, SummaryShown } from '../../context/plan/plan.ts';
+import type { Operation, SummaryInForce } from '../../context/plan/plan.ts';
 import { isId } from '../database/ids.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
@@ -87,12 +87,7 @@ export interface StoredSummary extends SummaryInForce {
  */
 export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promise<StoredSummary | null> {
   if (countsNone(point)) return null;
-  const [row] = await sql<
-    (Omit<StoredSummary, 'measurements' | 'shown'> & {
-      readonly measurements: string;
-      readonly shown: SummaryShown | null;
-    })[]
-  >`
+  const [row] = await sql<(Omit<StoredSummary, 'measurements'> & { readonly measurements: string })[]>`
     select c.id as compaction_id, c.covered_through_sequence,
       coalesce(
         (select k.sequence from entries k where k.sequence = c.first_kept_sequence and ${onPath(sql, point, sql`k`)}),
@@ -100,19 +95,13 @@ export async function readSummaryInForce(sql: Queries, point: ViewPoint): Promis
           order by k.sequence limit 1),
         c.covered_through_sequence + 1) as first_kept_sequence,
       c.summary as text, c.summary_measurements as measurements, c.details, c.plan -> 'keptSequences' as kept_sequences,
-      coalesce(c.files, '{"read": [], "modified": []}') as files,
-      c.plan -> 'shown' as shown
+      coalesce(c.files, '{"read": [], "modified": []}') as files, c.plan -> 'shown' as shown
     from compactions c
     join entries e on e.conversation_id = c.conversation_id and e.sequence = c.covered_through_sequence
     where c.conversation_id = ${point.conversationId} and ${isCounted(sql, point)} and ${onPath(sql, point)}
     order by c.number desc limit 1`;
   if (row === undefined) return null;
-  const { measurements, shown, ...rest } = row;
-  return {
-    ...rest,
-    ...(shown !== null && { shown }),
-    measurements: parseMeasurements(measurements),
-  };
+  return { ...row, measurements: parseMeasurements(row.measurements) };
 }
 
 /** What a view or a plan can need of the path: everything from the cut on, and some entries before it. */

@@ -14,7 +14,7 @@ const name = z.string().max(1_000);
 const measurements = z.string().regex(/^\((?:-?\d{1,12},)*-?\d{1,12}\)$/u);
 const part = z.looseObject({ ...each(count, 'number wave'), kind: name });
 const framing = z.looseObject(each(z.string(), 'opening closing'));
-const shown = z.looseObject({ placement: name, framing, afterSequence: count });
+const shown = z.looseObject({ framing, afterSequence: count });
 
 /** What the columns of a file hold, alike in all tables. Postgres knows which may be null, and what else a value must be. */
 const COLUMNS = {
@@ -42,15 +42,17 @@ const COLUMNS = {
   content: z.custom<readonly ContentPart[]>((value) => contentProblem(value) === null),
   files: shaped(z.looseObject(each(z.array(z.string()), 'read modified'))),
   plan: shaped(
-    z.looseObject({
-      ...each(number, 'firstKeptSequence coveredThroughSequence'),
-      form: name,
-      keptSequences: z.array(count),
-      parts: z.array(part),
-      droppedMessages: count,
-      inPlace: z.boolean().optional(),
-      shown: shown.optional(),
-    }),
+    z
+      .looseObject({
+        ...each(number, 'firstKeptSequence coveredThroughSequence'),
+        form: name,
+        keptSequences: z.array(count),
+        parts: z.array(part),
+        droppedMessages: count,
+        inPlace: z.boolean().optional(),
+        shown: shown.optional(),
+      })
+      .refine((plan) => plan.coveredThroughSequence === null || plan.shown !== undefined),
   ),
 };
 

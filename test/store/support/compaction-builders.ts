@@ -37,6 +37,7 @@ export function planWithCut(firstKeptSequence: number, overrides: Partial<Compac
       },
     ],
     summaryLimit: 250,
+    shown: { framing: { opening: 'SUMMARY', closing: 'END' }, afterSequence: 0 },
     acceptedTokens: 600,
     requiredGain: 100,
     continuation: false,

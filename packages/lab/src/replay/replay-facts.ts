@@ -107,12 +107,9 @@ function isDropped(
   positions: ReadonlyMap<string, number>,
 ): (position: number) => boolean {
   const operations = operationsByEntry(view.operations);
-  const { firstUserMessage, olderUserMessages, kept } = arrangeView(view);
-  const first = firstUserMessage === null ? [] : [firstUserMessage];
+  const { olderUserMessages, kept } = arrangeView(view);
   const whole = new Set(
-    [...first, ...olderUserMessages, ...kept].flatMap(({ id }) =>
-      operations.has(id) ? [] : (positions.get(id) ?? []),
-    ),
+    [...olderUserMessages, ...kept].flatMap(({ id }) => (operations.has(id) ? [] : (positions.get(id) ?? []))),
   );
   return (position) => position < appended && !whole.has(position);
 }
