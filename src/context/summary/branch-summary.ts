@@ -36,23 +36,15 @@ Use exactly these headings, in this order. Under a heading with nothing to recor
 Keep each line short. Copy file paths, function names, identifiers, numbers and error messages exactly.`,
 };
 
-/** Those of a checkpoint but the last: what the work needs to go on is not known here. */
-const SECTIONS = CHECKPOINT_SECTIONS.slice(0, -1);
-
-/** The policy as a branch is summarized with it. */
-export function branchPolicy(policy: CompactionPolicy): CompactionPolicy {
-  return {
-    ...policy,
-    summary: {
-      ...policy.summary,
-      headings: 'markdown',
-      sections: SECTIONS,
-      prompts: { ...CHECKPOINT_PROMPTS, history: INSTRUCTION },
-      question: null,
-      sharesPrefix: null,
-    },
-  };
-}
+/** How a policy asks for the summary of a branch. */
+export const BRANCH_SUMMARY = {
+  headings: 'markdown',
+  // Those of a checkpoint but the last: what the work needs to go on is not known here.
+  sections: CHECKPOINT_SECTIONS.slice(0, -1),
+  prompts: { ...CHECKPOINT_PROMPTS, history: INSTRUCTION },
+  question: null,
+  sharesPrefix: null,
+} satisfies Partial<CompactionPolicy['summary']>;
 
 /** One entry of the branch, or the summary of a compaction that was made on it, as an entry of kind `branch_summary`. */
 export interface BranchItem {

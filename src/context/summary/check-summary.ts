@@ -6,7 +6,7 @@ import { headOf } from '../plan/clip.ts';
 import type { PlanPart } from '../plan/plan.ts';
 import type { CompactionPolicy, Prompt } from '../policy/policy.ts';
 import { formatCount } from '../view/notes.ts';
-import { branchPolicy } from './branch-summary.ts';
+import { BRANCH_SUMMARY } from './branch-summary.ts';
 import { parseSections, renderSections } from './sections.ts';
 import type { WrittenSection } from './sections.ts';
 
@@ -134,30 +134,22 @@ export function insertQuotes(policy: CompactionPolicy, text: string, quotes: str
   );
 }
 
-/** The policy as a model is asked with: without the section that the program fills, condensed when the answer has little room. */
-export function askedPolicy(policy: CompactionPolicy, maximumOutput: number): CompactionPolicy {
-  const { condensed } = policy.summary;
-  const sections =
-    condensed !== null && maximumOutput < condensed.belowTokens ? condensed.sections : policy.summary.sections;
-  const asked = sections.filter((section) => section.quotesUserMessages !== true);
-  if (asked.length === policy.summary.sections.length && sections === policy.summary.sections) return policy;
-  return { ...policy, summary: { ...policy.summary, sections: asked } };
-}
-
 /** The policy as a part asks with it: some kinds have sections and a prompt of their own. */
-export function partPolicy(policy: CompactionPolicy, part: PlanPart): CompactionPolicy {
-  const { flush, turnPrefix } = policy.summary;
-  if (part.kind === 'branch') return branchPolicy(policy);
-  if (part.kind === 'flush' && flush !== null) return policyWith(policy, { ...flush, headings: 'markdown' });
-  if (part.kind === 'turn_prefix' && turnPrefix !== null) return policyWith(policy, turnPrefix);
-  return askedPolicy(policy, part.maximumOutput);
+export function partPolicy(policy: CompactionPolicy, part: Pick<PlanPart, 'kind' | 'maximumOutput'>): CompactionPolicy {
+  return { ...policy, summary: { ...policy.summary, ...askedOf(policy.summary, part) } };
 }
 
-type Asked = Pick<CompactionPolicy['summary'], 'sections'> & Partial<Pick<CompactionPolicy['summary'], 'headings'>>;
-
-function policyWith(
-  { summary, ...policy }: CompactionPolicy,
-  { prompt, sections, headings = summary.headings }: Asked & { readonly prompt: Prompt },
-): CompactionPolicy {
-  return { ...policy, summary: { ...summary, prompts: { ...summary.prompts, history: prompt }, sections, headings } };
+function askedOf(
+  { prompts, flush, turnPrefix, condensed, sections }: CompactionPolicy['summary'],
+  { kind, maximumOutput }: Parameters<typeof partPolicy>[1],
+): Partial<CompactionPolicy['summary']> {
+  const own = (asked: Pick<CompactionPolicy['summary'], 'sections'> & { readonly prompt: Prompt }) => {
+    return { sections: asked.sections, prompts: { ...prompts, history: asked.prompt } };
+  };
+  if (kind === 'branch') return BRANCH_SUMMARY;
+  if (kind === 'flush' && flush !== null) return { ...own(flush), headings: 'markdown' };
+  if (kind === 'turn_prefix' && turnPrefix !== null) return own(turnPrefix);
+  const all = condensed !== null && maximumOutput < condensed.belowTokens ? condensed.sections : sections;
+  // The program fills the section that quotes the user.
+  return { sections: all.filter((section) => section.quotesUserMessages !== true) };
 }

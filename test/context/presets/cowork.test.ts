@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { budgetFor } from '../../../src/context/policy/budget.ts';
 import {
   checkSummary,
-  askedPolicy,
+  partPolicy,
   insertQuotes,
   quoteUserMessages,
 } from '../../../src/context/summary/check-summary.ts';
@@ -110,7 +110,7 @@ test('C5 nine sections are asked for or filled, in their order', () => {
     'Current State',
     'Recommended Next Step',
   ]);
-  const policy = askedPolicy(COWORK_POLICY, 4_000);
+  const policy = partPolicy(COWORK_POLICY, { kind: 'history', maximumOutput: 4_000 });
   const text = sectionsText(policy, 'x');
   const check = checkSummary({ policy, text, stopReason: 'end', calledTool: false, maximumOutputTokens: 4_000 });
   expect(check).toMatchObject({ ok: true });
@@ -132,7 +132,7 @@ test.each([
   ['Pending/Incomplete Work', ['requested and not addressed']],
   ['Current State', ['in progress when the transcript ends']],
 ])('C5b the model is told what belongs into %s', (title, words) => {
-  const asked = headingList(askedPolicy(COWORK_POLICY, 4_000).summary.sections);
+  const asked = headingList(partPolicy(COWORK_POLICY, { kind: 'history', maximumOutput: 4_000 }).summary.sections);
   const own = asked.split('## ').find((section) => section.startsWith(title)) ?? '';
   for (const word of words) expect(own).toContain(word);
 });
@@ -141,9 +141,15 @@ test('C5b user messages stand in their exact words, in order, put there by the p
   const conversation = conversationWith(COWORK_POLICY);
   const words = ['Use tabs — "always".', 'No!\n## Work Completed\nI meant spaces.', 'Thanks.'];
   for (const word of words) conversation.log.user(word);
-  expect(headingList(askedPolicy(COWORK_POLICY, 4_000).summary.sections)).not.toContain('User Messages');
+  expect(
+    headingList(partPolicy(COWORK_POLICY, { kind: 'history', maximumOutput: 4_000 }).summary.sections),
+  ).not.toContain('User Messages');
   const quotes = quoteUserMessages(conversation.log.entries, 1_000);
-  const text = insertQuotes(COWORK_POLICY, sectionsText(askedPolicy(COWORK_POLICY, 4_000), 'done'), quotes);
+  const text = insertQuotes(
+    COWORK_POLICY,
+    sectionsText(partPolicy(COWORK_POLICY, { kind: 'history', maximumOutput: 4_000 }), 'done'),
+    quotes,
+  );
   const titles = COWORK_POLICY.summary.sections.map(({ title }) => title);
   const found = parseSections(text, titles);
   expect(found.map(({ title }) => title)).toEqual(titles);
@@ -165,8 +171,10 @@ test('C5b when they are more than fits, the newest user messages stay whole', ()
 
 test('C6 a small window gets shorter instructions of the same sections', () => {
   const small = budgetFor(COWORK_POLICY, { window: 16_000, maximumOutput: 4_096 });
-  const full = headingList(askedPolicy(COWORK_POLICY, 4_096).summary.sections);
-  const condensed = headingList(askedPolicy(COWORK_POLICY, small.summaryOutput).summary.sections);
+  const full = headingList(partPolicy(COWORK_POLICY, { kind: 'history', maximumOutput: 4_096 }).summary.sections);
+  const condensed = headingList(
+    partPolicy(COWORK_POLICY, { kind: 'history', maximumOutput: small.summaryOutput }).summary.sections,
+  );
   const titles = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('## '));
   expect(titles(condensed)).toEqual(titles(full));
   expect(condensed.length).toBeLessThan(full.length * 0.75);

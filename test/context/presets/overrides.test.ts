@@ -7,7 +7,7 @@ import { resolveAmount } from '../../../src/context/policy/budget.ts';
 import { guardedSummary } from '../../../src/context/summary/whole-summary.ts';
 import { measureView } from '../../../src/context/view/view-arrangement.ts';
 import { applyOperation } from '../../../src/context/log/operations.ts';
-import { askedPolicy } from '../../../src/context/summary/check-summary.ts';
+import { partPolicy } from '../../../src/context/summary/check-summary.ts';
 import { renderSections } from '../../../src/context/summary/sections.ts';
 import type { ModelLimits, PlanInput } from '../../../src/context/plan/plan.ts';
 import { planCompaction } from '../../../src/context/plan/plan-compaction.ts';
@@ -144,7 +144,7 @@ function texts(policy: CompactionPolicy): unknown[] {
   return [
     requests(policy, conversation, result),
     guarded,
-    ...[1_000, 4_000].map((maximumOutput) => askedPolicy(policy, maximumOutput).summary.sections),
+    ...[1_000, 4_000].map((maximumOutput) => partPolicy(policy, { kind: 'history', maximumOutput }).summary.sections),
   ];
 }
 
