@@ -1,14 +1,13 @@
 import { budgetFor } from '../../context/policy/budget.ts';
 import { calibrate, observationOf } from '../../context/log/estimate.ts';
 import { definedOf } from '../../context/policy/defined-of.ts';
-import { measuringContent } from '../../context/log/measure.ts';
+import { measureContent } from '../../context/log/measure.ts';
 import type { Calibration, ModelLimits } from '../../context/plan/plan.ts';
 import { projectChecked, RENDERER_VERSION, shownStubs } from '../../context/view/project-view.ts';
 import { fillByKind } from '../../context/view/view-arrangement.ts';
 import type { View } from '../../context/view/view.ts';
 import { detectSilentOverflow } from '../../models/errors/silent-overflow.ts';
 import { costOf } from '../../models/catalogue/cost.ts';
-import { finishGivingWay } from '../../models/protocols/give-way.ts';
 import { maximumOutputFor } from '../../models/catalogue/maximum-output.ts';
 import type { ModelAnswer } from '../../models/model-client.ts';
 import { parseModelName } from '../../models/catalogue/model-name.ts';
@@ -258,7 +257,7 @@ async function keep(
     attempt,
     headEntryId: input.headEntryId,
     content: answer.content,
-    measurements: await finishGivingWay(measuringContent(answer.content)),
+    measurements: measureContent(answer.content),
     usage: answer.usage ?? null,
     cost: answer.usage === undefined ? null : costOf(answer.usage, snapshot.prices),
     durationMilliseconds: Math.round(performance.now() - startedAt),

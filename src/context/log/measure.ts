@@ -110,22 +110,12 @@ function flushWhitespace(length: number, onlySpaces: boolean, counts: Mutable<Me
   else counts.whitespaceRuns += length;
 }
 
-/** Characters that are counted at a stretch. */
-const SLICE = 65_536;
-
-function* countText(text: string, counts: Mutable<Measurements>): Generator<undefined, void> {
-  counts.bytes += Buffer.byteLength(text);
-  for (let start = 0; start < text.length; start += SLICE) {
-    if (start > 0) yield;
-    countSlice(text.slice(start, start + SLICE), counts);
-  }
-}
-
 /**
  * Punctuation that follows punctuation (`","`, `});`, `=====`) shares its token, so it counts as letters do;
  * the halves of an emoji do not.
  */
-function countSlice(text: string, counts: Mutable<Measurements>): void {
+function countText(text: string, counts: Mutable<Measurements>): void {
+  counts.bytes += Buffer.byteLength(text);
   const run = new RunCounter();
   let [whitespace, onlySpaces, punctuated] = [0, true, false];
   for (let index = 0; index < text.length; index += 1) {
@@ -182,7 +172,7 @@ function base64Bytes(data: string): number {
 /** Counts a text in one pass; `frames` stays 0. A megabyte takes about 10 ms. */
 export function measureText(text: string): Measurements {
   const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS };
-  finish(countText(text, counts));
+  countText(text, counts);
   return counts;
 }
 
@@ -204,19 +194,14 @@ function hiddenReasoning({ text, encrypted, signature }: ThinkingPart): number {
  * per tool call. Call ids are part of the frame, and vendors do not charge for the signature of a text.
  */
 export function measureContent(parts: readonly ContentPart[]): Measurements {
-  return finish(measuringContent(parts));
-}
-
-/** The same, with a stop after each 65,536 characters, at which a worker can serve others. */
-export function* measuringContent(parts: readonly ContentPart[]): Generator<undefined, Measurements> {
   const counts: Mutable<Measurements> = { ...NO_MEASUREMENTS, frames: 1 };
   for (const part of parts) {
     switch (part.type) {
       case 'text':
-        yield* countText(part.text, counts);
+        countText(part.text, counts);
         break;
       case 'thinking':
-        yield* countText(part.text, counts);
+        countText(part.text, counts);
         counts.letters += hiddenReasoning(part);
         counts.bytes += hiddenReasoning(part);
         break;
@@ -228,17 +213,10 @@ export function* measuringContent(parts: readonly ContentPart[]): Generator<unde
         break;
       case 'tool_call':
         counts.frames += 1;
-        yield* countText(part.name, counts);
-        yield* countText(part.arguments, counts);
+        countText(part.name, counts);
+        countText(part.arguments, counts);
         break;
     }
   }
   return counts;
-}
-
-function finish<Result>(work: Generator<undefined, Result>): Result {
-  for (;;) {
-    const next = work.next();
-    if (next.done === true) return next.value;
-  }
 }

@@ -23,13 +23,3 @@ export function givingWay(): () => Promise<void> {
     since = performance.now();
   };
 }
-
-/** Finishes work that stops after each of its pieces. */
-export async function finishGivingWay<Result>(work: Generator<undefined, Result>): Promise<Result> {
-  const afterPiece = givingWay();
-  for (;;) {
-    const next = work.next();
-    if (next.done === true) return next.value;
-    await afterPiece();
-  }
-}
