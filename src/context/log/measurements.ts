@@ -27,39 +27,30 @@ export interface Measurements {
   readonly frames: number;
 }
 
-export const NO_MEASUREMENTS: Measurements = {
-  letters: 0,
-  symbols: 0,
-  spaces: 0,
-  whitespaceRuns: 0,
-  ideographs: 0,
-  dense: 0,
-  bytes: 0,
-  images: 0,
-  imagePatches: 0,
-  documentPages: 0,
-  frames: 0,
-};
+/** A value for each name, in the order in which they are stored. A loop over the names takes ten times as long. */
+export function measurementsBy<Value>(valueOf: (name: keyof Measurements) => Value): Record<keyof Measurements, Value> {
+  return {
+    letters: valueOf('letters'),
+    symbols: valueOf('symbols'),
+    spaces: valueOf('spaces'),
+    whitespaceRuns: valueOf('whitespaceRuns'),
+    ideographs: valueOf('ideographs'),
+    dense: valueOf('dense'),
+    bytes: valueOf('bytes'),
+    images: valueOf('images'),
+    imagePatches: valueOf('imagePatches'),
+    documentPages: valueOf('documentPages'),
+    frames: valueOf('frames'),
+  };
+}
+
+export const NO_MEASUREMENTS: Measurements = measurementsBy(() => 0);
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a constant are its names
 export const MEASUREMENT_NAMES = Object.keys(NO_MEASUREMENTS) as readonly (keyof Measurements)[];
 
-// Field by field: planning may need these for 50,000 entries, and a loop over names takes ten times as long.
-
 export function addMeasurements(left: Measurements, right: Measurements): Measurements {
-  return {
-    letters: left.letters + right.letters,
-    symbols: left.symbols + right.symbols,
-    spaces: left.spaces + right.spaces,
-    whitespaceRuns: left.whitespaceRuns + right.whitespaceRuns,
-    ideographs: left.ideographs + right.ideographs,
-    dense: left.dense + right.dense,
-    bytes: left.bytes + right.bytes,
-    images: left.images + right.images,
-    imagePatches: left.imagePatches + right.imagePatches,
-    documentPages: left.documentPages + right.documentPages,
-    frames: left.frames + right.frames,
-  };
+  return measurementsBy((name) => left[name] + right[name]);
 }
 
 export function sumMeasurements(all: Iterable<Measurements>): Measurements {
@@ -75,11 +66,7 @@ export function subtractMeasurements(left: Measurements, right: Measurements): M
 
 /** Each number times `factor`, rounded: what a share of a content measures when it is like the whole. */
 export function scaleMeasurements(measurements: Measurements, factor: number): Measurements {
-  return byName((name) => Math.round(measurements[name] * factor));
-}
-
-function byName<Value>(valueOf: (name: keyof Measurements) => Value): Record<keyof Measurements, Value> {
-  return Object.assign({}, ...MEASUREMENT_NAMES.map((name) => ({ [name]: valueOf(name) })));
+  return measurementsBy((name) => Math.round(measurements[name] * factor));
 }
 
 /** UTF-16 code units of all text, those of characters of traditional Chinese alone twice. */
@@ -96,11 +83,10 @@ export function showsMedia({ images, documentPages }: Measurements): boolean {
 export type MeasuredColumns = Readonly<Record<keyof Measurements, Float64Array>>;
 
 export function emptyMeasuredColumns(length: number): MeasuredColumns {
-  return byName(() => new Float64Array(length));
+  return measurementsBy(() => new Float64Array(length));
 }
 
-// Field by field, as in the arithmetic: a loop over names takes ten times as long.
-
+/** Field by field: planning reads these of 50,000 entries, and a function for each name takes twice as long. */
 export function measurementsAt(columns: MeasuredColumns, position: number): Measurements {
   return {
     letters: columns.letters[position] ?? 0,

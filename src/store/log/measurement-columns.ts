@@ -1,4 +1,4 @@
-import { MEASUREMENT_NAMES } from '../../context/log/measurements.ts';
+import { MEASUREMENT_NAMES, measurementsBy } from '../../context/log/measurements.ts';
 import type { Measurements } from '../../context/log/measurements.ts';
 
 /**
@@ -12,20 +12,6 @@ export function measurementsText(measurements: Measurements): string {
 }
 
 export function parseMeasurements(text: string): Measurements {
-  const numbers = text.slice(1, -1).split(',').map(Number);
-  const [letters = 0, symbols = 0, spaces = 0, whitespaceRuns = 0, ideographs = 0, dense = 0, ...rest] = numbers;
-  const [bytes = 0, images = 0, imagePatches = 0, documentPages = 0, frames = 0] = rest;
-  return {
-    letters,
-    symbols,
-    spaces,
-    whitespaceRuns,
-    ideographs,
-    dense,
-    bytes,
-    images,
-    imagePatches,
-    documentPages,
-    frames,
-  };
+  const numbers = text.slice(1, -1).split(',').values();
+  return measurementsBy(() => Number(numbers.next().value ?? 0));
 }
