@@ -210,15 +210,11 @@ export class Conversation {
     const { reasoning, changedThroughSequence } = options;
     return projectView({
       agent: AGENT,
-      question: this.policy.summary.question,
+      policy: this.policy,
       entries: reasoning === undefined ? this.needed() : this.needed().map((entry) => beginningWith(reasoning, entry)),
       summary: this.summary,
       operations: this.operations,
-      ...definedOf({
-        placeholders: this.policy.placeholders ?? undefined,
-        requestStubs: this.policy.requestStubs ?? undefined,
-        changedThroughSequence,
-      }),
+      ...definedOf({ changedThroughSequence }),
     });
   }
 

@@ -121,7 +121,7 @@ test.each([...BUILT_IN_PRESETS])(
 test('R12 a view without a rule, or with other words for one, is refused by a named error that quotes nothing', () => {
   const log = new LogBuilder();
   log.user('go');
-  const input = { agent: AGENT, entries: log.entries, summary: null, operations: [] };
+  const input = { agent: AGENT, policy: DEFAULT_POLICY, entries: log.entries, summary: null, operations: [] };
   expect(projectChecked(input)).toEqual(projectView(input));
   const system = projectView(input).system.replace('Never invent a value.', 'Never  invent a value.');
   const missing = missingPinned({ system }, AGENT, ['Use tabs.', 'Ask.']);

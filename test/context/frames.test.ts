@@ -115,7 +115,7 @@ const WRITERS: Readonly<Record<string, (foreign: string) => string | Promise<str
     log.user('go');
     log.note('memories', foreign);
     const agent = { ...AGENT, namedBlocks: true };
-    return projectView({ agent, entries: log.entries, summary: null, operations: [] }).system;
+    return projectView({ agent, policy: DEFAULT_POLICY, entries: log.entries, summary: null, operations: [] }).system;
   },
   memories: (foreign) => {
     const memory = { id: ENTRY_ID, scope: 'user', kind: 'preference', conversationId: null, sourceId: null } as const;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { measureContent } from '../../src/context/log/measure.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { clearOperation, clipOperation } from '../../src/context/log/operations.ts';
 import type { SummaryInForce } from '../../src/context/plan/plan.ts';
 import { projectView } from '../../src/context/view/project-view.ts';
@@ -10,7 +11,14 @@ import { AGENT, LogBuilder, prose, text, viewText } from './builders.ts';
 import { expectPaired } from './view-checks.ts';
 
 function project(log: LogBuilder, change: Partial<ProjectionInput> = {}): View {
-  return projectView({ agent: AGENT, entries: log.entries, summary: null, operations: [], ...change });
+  return projectView({
+    agent: AGENT,
+    policy: DEFAULT_POLICY,
+    entries: log.entries,
+    summary: null,
+    operations: [],
+    ...change,
+  });
 }
 
 function summaryAt(
@@ -211,13 +219,12 @@ describe('projectView', () => {
     const log = new LogBuilder();
     log.user('a');
     const kept = log.user('b');
-    const { question: asked } = OPENCODE_POLICY.summary;
-    const view = project(log, { summary: summaryAt(kept.sequence), question: asked });
+    const view = project(log, { summary: summaryAt(kept.sequence), policy: OPENCODE_POLICY });
     const [question, answer] = view.messages;
     expect(question).toMatchObject({ role: 'user', origin: 'summary', content: text('What did we do so far?') });
     expect(answer).toMatchObject({ role: 'assistant', turnId: '', callNumber: 0, content: text('THE SUMMARY') });
     log.answer('done');
-    const shown = project(log, { summary: summaryAt(kept.sequence), question: asked }).messages;
+    const shown = project(log, { summary: summaryAt(kept.sequence), policy: OPENCODE_POLICY }).messages;
     expect(shown.map(isSummaryMessage)).toEqual([true, true, false, false]);
   });
 

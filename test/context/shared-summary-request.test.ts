@@ -17,7 +17,7 @@ log.step(['the whole of a long log '.repeat(100)]);
 log.answer('Pump four is the one that leaks.');
 const ENTRIES = log.entries;
 const AGENT = { instructions: 'You are a plumber.', rules: [], tools: [] };
-const SHOWN = { agent: AGENT, entries: ENTRIES, summary: null, operations: [] };
+const SHOWN = { agent: AGENT, policy: DEFAULT_POLICY, entries: ENTRIES, summary: null, operations: [] };
 const cleared = ({ id, measurements }: Entry) => ({ kind: 'clear', entryId: id, measurements }) as const;
 const PART = { number: 1, wave: 1, kind: 'history', inputTokens: 10, maximumOutput: 1_000 } as const;
 

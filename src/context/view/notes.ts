@@ -93,7 +93,8 @@ export function quotedContent(content: readonly ContentPart[]): readonly Content
 export interface RecallOptions {
   /** Default: true. */
   readonly recall?: boolean;
-  readonly texts?: PlaceholderTexts;
+  /** Default: the built-in ones. */
+  readonly texts?: PlaceholderTexts | null;
 }
 
 /** 1234567 → "1,234,567"; the same on every machine, unlike `toLocaleString`. */

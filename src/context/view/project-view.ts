@@ -60,27 +60,25 @@ export function projectView(input: ProjectionInput): View {
   };
 }
 
-function summaryOf({ summary, question = null }: ProjectionInput): ViewMessage[] {
-  return summary === null ? [] : summaryMessages(summary.text, question, summary.shown.framing);
+function summaryOf({ summary, policy }: ProjectionInput): ViewMessage[] {
+  return summary === null ? [] : summaryMessages(summary.text, policy.summary.question, summary.shown.framing);
 }
 
-function placeholderOptions({ agent, placeholders }: ProjectionInput): RecallOptions {
-  return {
-    recall: agent.tools.some((tool) => tool.name === 'recall_open'),
-    ...(placeholders !== undefined && { texts: placeholders }),
-  };
+function placeholderOptions({ agent, policy }: ProjectionInput): RecallOptions {
+  return { recall: agent.tools.some((tool) => tool.name === 'recall_open'), texts: policy.placeholders };
 }
 
 function stubsOf(input: ProjectionInput, kept: readonly Entry[]): Rendering['stubs'] {
-  if (input.requestStubs === undefined) return new Map();
+  const { requestStubs } = input.policy;
+  if (requestStubs === null) return new Map();
   const changed = new Set(input.operations.map(({ entryId }) => entryId));
   const isWhole = ({ id }: Entry): boolean => !changed.has(id);
-  return stubResults(kept, input.requestStubs, { ...placeholderOptions(input), isWhole });
+  return stubResults(kept, requestStubs, { ...placeholderOptions(input), isWhole });
 }
 
 /** Results that are shown as one line, by entry id: the request is smaller than the sizes of its entries say. */
 export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly ContentPart[]> {
-  if (input.requestStubs === undefined) return new Map();
+  if (input.policy.requestStubs === null) return new Map();
   return stubsOf(input, arrangeView(input).kept);
 }
 

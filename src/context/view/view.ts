@@ -1,7 +1,7 @@
 import type { ContentPart } from '../log/content.ts';
 import type { Entry } from '../log/entry.ts';
 import type { Operation, SummaryInForce } from '../plan/plan.ts';
-import type { PlaceholderTexts, RequestStubs } from '../policy/policy.ts';
+import type { CompactionPolicy } from '../policy/policy.ts';
 import type { RuntimeNote } from './notes.ts';
 
 export interface ToolSchema {
@@ -71,15 +71,11 @@ export interface View {
 
 export interface ProjectionInput {
   readonly agent: AgentView;
-  /** Asked by the user before the summary, which is then the assistant's answer. Default: `null`, the summary is a user message. */
-  readonly question?: string | null;
+  readonly policy: CompactionPolicy;
   /** Entries of the branch that the view needs, oldest first: kept ones, kept older user messages, newest notes. */
   readonly entries: readonly Entry[];
   readonly summary: (SummaryInForce & { readonly text: string }) | null;
   readonly operations: readonly Operation[];
-  readonly placeholders?: PlaceholderTexts;
-  /** Results that say nothing new are one line each. Default: all are shown. */
-  readonly requestStubs?: RequestStubs;
   /** Counters of the turn, behind everything else; absent unless the policy asks for them. */
   readonly runtime?: RuntimeNote;
   /**

@@ -149,15 +149,13 @@ async function readSource(
   const { summary } = scope;
   const { instructions, rules, tools, skills, variables, device, namedBlocks, runtimeAdvice } = snapshot;
   const blocks = { skills, variables, device, namedBlocks, runtimeAdvice };
-  const { placeholders, requestStubs } = snapshot.policy;
   const inForce = summary !== null || operations.length > 0;
   const entries = rows.map((row) => held.get(row.id) ?? toEntry(row));
   if (known !== undefined) holdEntries(point.conversationId, entries);
   return {
     input: {
       agent: { instructions, rules, tools, ...definedOf(blocks) },
-      question: snapshot.policy.summary.question,
-      ...definedOf({ placeholders: placeholders ?? undefined, requestStubs: requestStubs ?? undefined }),
+      policy: snapshot.policy,
       ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
       entries,
       summary,

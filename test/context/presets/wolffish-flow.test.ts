@@ -65,6 +65,7 @@ test('W2 the system prompt has its blocks in the documented order', () => {
       skills: [{ name: 'planning', instructions: 'Plan first.' }],
       runtimeAdvice: 'Call the tool for every item.',
     },
+    policy: WOLFFISH_POLICY,
     entries: [conversationWith(WOLFFISH_POLICY).log.note('memories', 'The user likes tea.')],
     summary: null,
     operations: [],
@@ -199,6 +200,7 @@ test('W30 each request ends with the counters of the turn, and the advice is par
   expect(advice).toContain('NOT a substitute');
   const view = projectView({
     agent: { ...AGENT, namedBlocks: true, runtimeAdvice: advice },
+    policy: WOLFFISH_POLICY,
     entries: conversation.log.entries,
     summary: null,
     operations: [],

@@ -70,14 +70,15 @@ function idIn(content: Entry['content']): string {
 
 /** The order of `projectView`, for entries whose text is their id and which nothing shortens. */
 async function orderOfView(conversation: ReplayedConversation): Promise<string[]> {
-  const { requestStubs: _requestStubs, ...input } = await conversation.projectionInput();
+  const input = await conversation.projectionInput();
+  const policy = { ...input.policy, requestStubs: null };
   const entries = input.entries.map((entry) => ({
     ...entry,
     content: [{ type: 'text' as const, text: entry.id }, ...entry.content.filter((part) => part.type === 'tool_call')],
   }));
   const notes = new Set(entries.filter(({ kind }) => kind === 'note').map(({ id }) => id));
   const operations = input.operations.filter(({ entryId }) => notes.has(entryId));
-  return namesIn(projectView({ ...input, entries, operations }));
+  return namesIn(projectView({ ...input, policy, entries, operations }));
 }
 
 /** The orders of all requests right after a pass. */
