@@ -93,9 +93,7 @@ const WRITERS: Readonly<Record<string, (foreign: string) => string | Promise<str
     ),
   'a request to merge parts': (foreign) => {
     const part = { ...PART, kind: 'merge' } as const;
-    return textIn(
-      summaryView({ ...REQUEST, part, parts: [part], partTexts: [{ kind: 'history', text: foreign }] }).view,
-    );
+    return textIn(summaryView({ ...REQUEST, part, parts: [part], partTexts: [foreign] }).view);
   },
   'notes and results among the messages': (foreign) => {
     const conversation = new Conversation();

@@ -128,7 +128,7 @@ describe('parts of a summary', () => {
               ({ sequence }) => sequence >= (part.fromSequence ?? Infinity) && sequence <= (part.toSequence ?? 0),
             ),
             previousSummary,
-            partTexts: parts.slice(0, -1).map(({ kind, maximumOutput }) => ({ kind, text: prose(maximumOutput * 4) })),
+            partTexts: parts.slice(0, -1).map(({ maximumOutput }) => prose(maximumOutput * 4)),
             focus: null,
             agent: AGENT,
             turnIsOpen: true,

@@ -108,10 +108,7 @@ describe('summaryView', () => {
       part: merge,
       entries: [],
       previousSummary: 'PREVIOUS',
-      partTexts: [
-        { kind: 'history', text: 'ONE' },
-        { kind: 'turn_prefix', text: 'TWO' },
-      ],
+      partTexts: ['ONE', 'TWO'],
     });
     expect(merged.asked).toContain('PREVIOUS');
     expect(merged.asked.indexOf('ONE')).toBeLessThan(merged.asked.indexOf('TWO'));

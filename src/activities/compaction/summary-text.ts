@@ -108,7 +108,7 @@ async function transcriptRequest(
     part: source.row.part,
     entries: [...task.request, ...task.entries],
     previousSummary: source.previousSummary === null ? null : previousSummary,
-    partTexts: source.parts.map((each) => ({ kind: each.part.kind, text: each.text ?? '' })),
+    partTexts: source.parts.map(({ text }) => text ?? ''),
     focus: compaction.focus === null ? null : focus,
     agent: { ...snapshot, instructions },
     contextLines: { prepend: lines.slice(0, prepend.length), append: lines.slice(prepend.length) },

@@ -34,7 +34,7 @@ export interface SummaryRequestInput {
   readonly entries: readonly Entry[];
   readonly previousSummary: string | null;
   /** Merge only: the texts of all parts before it, in order of their numbers. */
-  readonly partTexts: readonly { readonly kind: PlanPart['kind']; readonly text: string }[];
+  readonly partTexts: readonly string[];
   readonly focus: string | null;
   /** What a hook adds before and after the instruction, each a line of its own. Default: nothing. */
   readonly contextLines?: { readonly prepend: readonly string[]; readonly append: readonly string[] };
@@ -128,7 +128,7 @@ type CountTokens = (text: string) => number;
 function partsText(input: SummaryRequestInput, bound: { rest: number; tokens: CountTokens }): string {
   const each = bound.rest / Math.max(1, input.partTexts.length) - 10;
   return input.partTexts
-    .map(({ text }, index) => {
+    .map((text, index) => {
       const bounded = boundedText(text, { maximumTokens: each, tokens: bound.tokens });
       return frame('part', bounded, { number: String(index + 1) });
     })

@@ -75,15 +75,15 @@ function entryBlocks(entry: Entry): Block[] {
       return assistantBlocks(entry);
     case 'tool_result':
       return [
-        block('toolResult', 'toolResult', entry.content, {
+        block('toolResult', 'toolResult', contentText(entry.content), {
           name: entry.toolName ?? '',
           ...(entry.isError === true && { failed: 'true' }),
         }),
       ];
     case 'branch_summary':
-      return [block('other', 'otherSummary', entry.content, { of: 'another branch' })];
+      return [block('other', 'otherSummary', contentText(entry.content), { of: 'another branch' })];
     case 'note':
-      return entry.slot === 'plan' ? [block('other', 'note', entry.content, { of: 'plan' })] : [];
+      return entry.slot === 'plan' ? [block('other', 'note', contentText(entry.content), { of: 'plan' })] : [];
     case 'compaction':
       return [];
   }
@@ -91,38 +91,23 @@ function entryBlocks(entry: Entry): Block[] {
 
 function userBlocks({ content }: Entry): Block[] {
   const files = content.flatMap((part) => attachedFile(part) ?? []);
-  if (files.length === 0) return [block('user', 'user', content)];
   const said = content.filter((part) => attachedFile(part) === null);
   return [
-    ...(said.length > 0 ? [block('user', 'user', said)] : []),
-    ...files.map(({ name, text }) => block('user', 'attachedFile', [{ type: 'text', text }], { name })),
+    ...(said.length > 0 ? [block('user', 'user', contentText(said))] : []),
+    ...files.map(({ name, text }) => block('user', 'attachedFile', text, { name })),
   ];
 }
 
 function assistantBlocks(entry: Entry): Block[] {
   const spoken = entry.content.filter((part) => part.type === 'text' && part.text.trim() !== '');
-  const calls = entry.content.flatMap((part): Block[] =>
-    part.type === 'tool_call'
-      ? [
-          {
-            of: 'toolInput',
-            frame: 'toolCall',
-            attributes: { name: part.name },
-            text: quoteText(withoutEncodedData(part.arguments)),
-          },
-        ]
-      : [],
+  const calls = entry.content.flatMap((part) =>
+    part.type === 'tool_call' ? [block('toolInput', 'toolCall', part.arguments, { name: part.name })] : [],
   );
-  return [...(spoken.length > 0 ? [block('assistant', 'assistant', spoken)] : []), ...calls];
+  return [...(spoken.length > 0 ? [block('assistant', 'assistant', contentText(spoken))] : []), ...calls];
 }
 
-function block(
-  of: Block['of'],
-  frame: FrameName,
-  content: readonly ContentPart[],
-  attributes: Block['attributes'] = {},
-): Block {
-  return { of, frame, attributes, text: quoteText(withoutEncodedData(contentText(content))) };
+function block(of: Block['of'], frame: FrameName, text: string, attributes: Block['attributes'] = {}): Block {
+  return { of, frame, attributes, text: quoteText(withoutEncodedData(text)) };
 }
 
 function contentText(content: readonly ContentPart[]): string {
