@@ -147,16 +147,14 @@ async function readSource(
     readNewestCompaction(sql, scope),
   ]);
   const { summary } = scope;
-  const { instructions, rules, tools, skills, variables, device, namedBlocks, runtimeAdvice } = snapshot;
-  const blocks = { skills, variables, device, namedBlocks, runtimeAdvice };
   const inForce = summary !== null || operations.length > 0;
   const entries = rows.map((row) => held.get(row.id) ?? toEntry(row));
   if (known !== undefined) holdEntries(point.conversationId, entries);
   return {
     input: {
-      agent: { instructions, rules, tools, ...definedOf(blocks) },
+      agent: snapshot,
       policy: snapshot.policy,
-      ...(runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
+      ...(snapshot.runtimeAdvice !== undefined && { runtime: await readRuntime(sql, point, turnId) }),
       entries,
       summary,
       operations,
