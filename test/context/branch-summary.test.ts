@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING_CHOSEN, branchPlan, chooseBranchItems } from '../../src/context/summary/branch-summary.ts';
-import type { BranchItem } from '../../src/context/summary/branch-summary.ts';
+import { NOTHING_CHOSEN, branchPlan, chooseOfBranch } from '../../src/context/summary/branch-summary.ts';
 import { textOf } from '../../src/context/log/content.ts';
-import type { EntryKind } from '../../src/context/log/entry.ts';
+import type { Entry, EntryKind } from '../../src/context/log/entry.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureContent, measureText } from '../../src/context/log/measure.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
@@ -12,31 +11,24 @@ import { summaryView } from '../../src/context/summary/summary-request.ts';
 let sequence = 0;
 
 /** About `tokens` tokens of text. */
-function item(kind: EntryKind, tokens: number, isSummary = kind === 'branch_summary'): BranchItem {
+function item(kind: EntryKind, tokens: number): Entry {
   sequence += 1;
   const content = [{ type: 'text', text: 'word '.repeat(tokens) } as const];
-  const entry = {
-    id: `entry ${sequence}`,
-    sequence,
-    turnId: 'turn',
-    kind,
-    content,
-    measurements: measureContent(content),
-  };
-  return { entry, isSummary };
+  const measurements = measureContent(content);
+  return { id: `entry ${sequence}`, sequence, turnId: 'turn', kind, content, measurements };
 }
 
 /** The same in whatever pages a branch is read. */
-function choose(items: readonly BranchItem[], budget: number): readonly BranchItem[] {
+function choose(items: readonly Entry[], budget: number): readonly Entry[] {
   const room = { budget, calibration: NO_CALIBRATION };
   const newestFirst = items.toReversed();
-  const whole = chooseBranchItems(NOTHING_CHOSEN, newestFirst, room);
-  const oneByOne = newestFirst.reduce((newer, each) => chooseBranchItems(newer, [each], room), NOTHING_CHOSEN);
+  const whole = chooseOfBranch(NOTHING_CHOSEN, newestFirst, room);
+  const oneByOne = newestFirst.reduce((newer, each) => chooseOfBranch(newer, [each], room), NOTHING_CHOSEN);
   expect(oneByOne).toEqual(whole);
-  return whole.items;
+  return whole.entries;
 }
 
-const sizeOf = ({ entry }: BranchItem): number => estimateTokens(entry.measurements, NO_CALIBRATION);
+const sizeOf = ({ measurements }: Entry): number => estimateTokens(measurements, NO_CALIBRATION);
 
 describe('what enters the summary of a branch', () => {
   it('P23 is the whole branch in order, summaries made on it among the rest, tool results left out', () => {
@@ -47,7 +39,7 @@ describe('what enters the summary of a branch', () => {
       item('branch_summary', 20),
       item('user', 10),
     ];
-    expect(choose(items, 10_000)).toEqual(items.filter(({ entry }) => entry.kind !== 'tool_result'));
+    expect(choose(items, 10_000)).toEqual(items.filter(({ kind }) => kind !== 'tool_result'));
   });
 
   it('P24 is the newest within the budget, and ends at the first that does not fit', () => {
@@ -65,7 +57,7 @@ describe('what enters the summary of a branch', () => {
   });
 
   it('never makes a request larger than its window, whatever a summary weighs', () => {
-    const entries = [item('branch_summary', 9_000), item('user', 50)].map(({ entry }) => entry);
+    const entries = [item('branch_summary', 9_000), item('user', 50)];
     const summarizer = { window: 6_000, maximumOutput: 2_048 };
     const { parts } = branchPlan({ fromSequence: 1, toSequence: 2, inputTokens: 2_000, maximumOutput: 2_048 });
     const [part] = parts;

@@ -16,14 +16,14 @@ import { compact } from './support/compaction-builders.ts';
 import { readActiveEntryIds } from '../../src/store/log/active-entries.ts';
 import type { TurnReference } from '../../src/turn/turn-reference.ts';
 import { storeAnswer } from '../../src/store/attempts/model-calls.ts';
-import { NOTHING_CHOSEN, chooseBranchItems } from '../../src/context/summary/branch-summary.ts';
-import type { BranchItem } from '../../src/context/summary/branch-summary.ts';
+import { NOTHING_CHOSEN, chooseOfBranch } from '../../src/context/summary/branch-summary.ts';
+import type { Entry } from '../../src/context/log/entry.ts';
 import type { ContentPart } from '../../src/context/log/content.ts';
 import { NO_CALIBRATION, estimateTokens } from '../../src/context/log/estimate.ts';
 import { measureContent } from '../../src/context/log/measure.ts';
 import { readBranchCommand } from '../../src/store/conversations/branch-commands.ts';
 import type { Database } from '../../src/store/database/database.ts';
-import { chooseLeftItems, readLeftBranch, readLeftFiles } from '../../src/store/conversations/left-branch.ts';
+import { chooseLeftEntries, readLeftBranch, readLeftFiles } from '../../src/store/conversations/left-branch.ts';
 import { command, end } from './support/branch-builders.ts';
 import { newId } from '../../src/store/database/ids.ts';
 
@@ -155,8 +155,8 @@ function counted() {
   return { database, results };
 }
 
-async function readAll(database: Database, left: Awaited<ReturnType<typeof longBranch>>): Promise<BranchItem[]> {
-  const items: BranchItem[] = [];
+async function readAll(database: Database, left: Awaited<ReturnType<typeof longBranch>>): Promise<Entry[]> {
+  const items: Entry[] = [];
   for await (const page of readLeftBranch(database, left)) items.push(...page);
   return items;
 }
@@ -165,10 +165,10 @@ it('is read in pages without images, for its summary no further back than fits, 
   const left = await longBranch();
   const whole = counted();
   const items = await readAll(whole.database, left);
-  expect(items.map(({ entry }) => entry.sequence)).toEqual(
+  expect(items.map(({ sequence }) => sequence)).toEqual(
     Array.from({ length: 1 + 2 * STEPS }, (_, index) => 1 + 2 * STEPS - index),
   );
-  expect(items.at(-1)?.entry.content).toEqual([
+  expect(items.at(-1)?.content).toEqual([
     { type: 'text', text: 'Count NUL \0 pumps.' },
     { ...image(), data: '' },
   ]);
@@ -179,11 +179,11 @@ it('is read in pages without images, for its summary no further back than fits, 
 
   const [, newest] = items;
   if (newest === undefined) throw new Error('nothing was left');
-  const room = { budget: 10 * estimateTokens(newest.entry.measurements, NO_CALIBRATION), calibration: NO_CALIBRATION };
+  const room = { budget: 10 * estimateTokens(newest.measurements, NO_CALIBRATION), calibration: NO_CALIBRATION };
   const choosing = counted();
-  const chosen = await chooseLeftItems(choosing.database, left, room);
-  expect(chosen).toEqual(chooseBranchItems(NOTHING_CHOSEN, items, room).items);
-  expect(chosen.map(({ entry }) => entry.sequence)).toEqual(
+  const chosen = await chooseLeftEntries(choosing.database, left, room);
+  expect(chosen).toEqual(chooseOfBranch(NOTHING_CHOSEN, items, room).entries);
+  expect(chosen.map(({ sequence }) => sequence)).toEqual(
     Array.from({ length: 10 }, (_, index) => 2 * (STEPS - 9 + index)),
   );
   expect(choosing.results).toHaveLength(1);
@@ -196,7 +196,7 @@ it('is read in pages without images, for its summary no further back than fits, 
 
 it('enters its summary whole where all of it fits', async () => {
   const left = await longBranch();
-  const items = (await readAll(sql, left)).filter(({ entry }) => entry.kind !== 'tool_result');
+  const items = (await readAll(sql, left)).filter(({ kind }) => kind !== 'tool_result');
   const room = { budget: 1_000_000, calibration: NO_CALIBRATION };
-  expect(await chooseLeftItems(sql, left, room)).toEqual(items.toReversed());
+  expect(await chooseLeftEntries(sql, left, room)).toEqual(items.toReversed());
 });

@@ -16,7 +16,7 @@ import { readLastCall } from '../../store/attempts/find-model-call.ts';
 import { readOriginals, readUserMessages } from '../../store/compactions/originals.ts';
 import type { PartSource } from '../../store/compactions/compaction-parts.ts';
 import { readBranchCommand } from '../../store/conversations/branch-commands.ts';
-import { chooseLeftItems } from '../../store/conversations/left-branch.ts';
+import { chooseLeftEntries } from '../../store/conversations/left-branch.ts';
 import type { Database } from '../../store/database/database.ts';
 import { readProjectionSource } from '../../store/log/view.ts';
 import { readCalibration } from '../../store/providers/calibrations.ts';
@@ -199,7 +199,7 @@ async function readBranch(
   const read = await readBranchCommand(database, turn);
   if (read.kind !== 'command') return { entries: [], request: [], leftOut: 0 };
   const { conversationId } = turn;
-  const items = await chooseLeftItems(
+  const left = await chooseLeftEntries(
     database,
     { conversationId, command: read.command },
     {
@@ -207,6 +207,6 @@ async function readBranch(
       calibration: await readCalibration(database, { ...turn, ...summarizer }),
     },
   );
-  const { entries, count } = await redactedOriginals(items.map(({ entry }) => entry));
+  const { entries, count } = await redactedOriginals(left);
   return { entries, request: [], leftOut: count };
 }

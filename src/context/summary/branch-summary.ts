@@ -46,46 +46,44 @@ export const BRANCH_SUMMARY = {
   sharesPrefix: null,
 } satisfies Partial<CompactionPolicy['summary']>;
 
-/** One entry of the branch, or the summary of a compaction that was made on it, as an entry of kind `branch_summary`. */
-export interface BranchItem {
-  readonly entry: Entry;
-  /** A summary is worth more than its size: it stands for many entries. */
-  readonly isSummary: boolean;
-}
-
-/** What of a branch enters the request, as far as the branch was walked back from its end. */
+/**
+ * What of a branch enters the request, as far as the branch was walked back from its end. The summary of a compaction that was made on
+ * it is an entry of kind `branch_summary`.
+ */
 export interface BranchChoice {
-  readonly items: readonly BranchItem[];
+  readonly entries: readonly Entry[];
   readonly used: number;
   readonly isFull: boolean;
 }
 
-export const NOTHING_CHOSEN: BranchChoice = { items: [], used: 0, isFull: false };
+export const NOTHING_CHOSEN: BranchChoice = { entries: [], used: 0, isFull: false };
 
 /**
  * What of the branch enters the request: the newest within the budget, the very newest shortened if it is larger. The walk ends at the
- * first item that does not fit; a summary still enters while less than 90 % is used. Tool results are left out: answers tell what they said.
- * @param newer what was chosen of all that comes behind the items
- * @param items newest first
+ * first entry that does not fit; a summary, which stands for many entries, still enters while less than 90 % is used. Tool results are left
+ * out: answers tell what they said.
+ * @param newer what was chosen of all that comes behind the entries
+ * @param entries newest first
  */
-export function chooseBranchItems(
+export function chooseOfBranch(
   newer: BranchChoice,
-  items: readonly BranchItem[],
+  entries: readonly Entry[],
   { budget, calibration }: { readonly budget: number; readonly calibration: Calibration },
 ): BranchChoice {
-  const chosen: BranchItem[] = [];
+  const chosen: Entry[] = [];
   let { used, isFull } = newer;
-  for (const item of items) {
+  for (const entry of entries) {
     if (isFull) break;
-    if (item.entry.kind === 'tool_result' || item.entry.kind === 'note') continue;
-    const tokens = estimateTokens(item.entry.measurements, calibration);
+    if (entry.kind === 'tool_result' || entry.kind === 'note') continue;
+    const tokens = estimateTokens(entry.measurements, calibration);
     const fits = used + tokens <= budget;
-    const isNewest = newer.items.length + chosen.length === 0;
-    if (fits || isNewest || (item.isSummary && used < budget * SUMMARY_SHARE)) chosen.push(item);
+    const isNewest = newer.entries.length + chosen.length === 0;
+    const isWorthIt = entry.kind === 'branch_summary' && used < budget * SUMMARY_SHARE;
+    if (fits || isNewest || isWorthIt) chosen.push(entry);
     if (fits) used += tokens;
     else isFull = true;
   }
-  return { items: [...chosen.reverse(), ...newer.items], used, isFull };
+  return { entries: [...chosen.reverse(), ...newer.entries], used, isFull };
 }
 
 /** Tokens of a branch that enter the request for its summary: the budget of its model without answer and prompts. */

@@ -1,7 +1,6 @@
-import { NOTHING_CHOSEN, chooseBranchItems } from '../../context/summary/branch-summary.ts';
+import { NOTHING_CHOSEN, chooseOfBranch } from '../../context/summary/branch-summary.ts';
 import { FILE_TOOLS } from '../../context/policy/policy.ts';
-import type { BranchItem } from '../../context/summary/branch-summary.ts';
-import type { EntryKind } from '../../context/log/entry.ts';
+import type { Entry, EntryKind } from '../../context/log/entry.ts';
 import { extendFileLists } from '../../context/summary/summary-message.ts';
 import type { FileLists } from '../../context/summary/summary-message.ts';
 import { measureContent } from '../../context/log/measure.ts';
@@ -48,38 +47,36 @@ export async function* readLeftBranch(
   sql: Database,
   left: LeftBranch,
   kinds: readonly EntryKind[] = ALL_KINDS,
-): AsyncGenerator<readonly BranchItem[], void, undefined> {
+): AsyncGenerator<readonly Entry[], void, undefined> {
   // By its beginning: Postgres cannot read a member of what holds NUL.
   const content = sql`(
     select coalesce(json_agg(case
       when ${partIs(sql, 'image|file')} then regexp_replace(part::text, '"data"\\s*:\\s*"[^"]*"', '"data":""')::json
       else part end), '[]')
     from json_array_elements(e.content) as parts (part))`;
-  for await (const rows of readRows(sql, left, { kinds, content })) yield rows.flatMap(itemsOf);
+  for await (const rows of readRows(sql, left, { kinds, content })) yield rows.flatMap(entriesOf);
 }
 
-function itemsOf(row: LeftRow): BranchItem[] {
+function entriesOf(row: LeftRow): Entry[] {
   const entry = toEntry(row);
-  if (entry.kind !== 'compaction') return [{ entry, isSummary: entry.kind === 'branch_summary' }];
+  if (entry.kind !== 'compaction') return [entry];
   if (row.summary === null) return [];
   const content = [{ type: 'text', text: row.summary } as const];
-  const { id, sequence, turnId } = entry;
-  const measurements = measureContent(content);
-  return [{ entry: { id, sequence, turnId, kind: 'branch_summary', content, measurements }, isSummary: true }];
+  return [{ ...entry, kind: 'branch_summary', content, measurements: measureContent(content) }];
 }
 
 /** What of it enters the request for a summary, oldest first. Read from its end back to where the budget is full, and no further. */
-export async function chooseLeftItems(
+export async function chooseLeftEntries(
   sql: Database,
   left: LeftBranch,
   room: { readonly budget: number; readonly calibration: Calibration },
-): Promise<readonly BranchItem[]> {
+): Promise<readonly Entry[]> {
   let choice = NOTHING_CHOSEN;
   for await (const page of readLeftBranch(sql, left, QUOTED_KINDS)) {
-    choice = chooseBranchItems(choice, page, room);
+    choice = chooseOfBranch(choice, page, room);
     if (choice.isFull) break;
   }
-  return choice.items;
+  return choice.entries;
 }
 
 /** Measurements of all that a summary of it may quote. */

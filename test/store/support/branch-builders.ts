@@ -35,7 +35,7 @@ export async function go(
   if (read.kind !== 'command') throw new Error(`the command is ${read.kind}`);
   const left: number[] = [];
   for await (const page of readLeftBranch(sql, { conversationId, command: read.command }))
-    left.unshift(...page.map(({ entry }) => entry.sequence).toReversed());
+    left.unshift(...page.map(({ sequence }) => sequence).toReversed());
   await changeBranch(sql, turn, read.command, summary);
   await end(sql, turn);
   return { ancestorSequence: read.command.ancestorSequence, left };
