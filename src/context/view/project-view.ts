@@ -26,7 +26,7 @@ interface Rendering extends RecallOptions {
   readonly stubs: ReadonlyMap<string, readonly ContentPart[]>;
   readonly operations: ReadonlyMap<string, Operation>;
   /** Assistant entries up to this sequence lose their reasoning. */
-  readonly thinkingGoneThrough: number;
+  readonly changedThrough: number;
 }
 
 /**
@@ -46,7 +46,7 @@ export function projectView(input: ProjectionInput): View {
     operations: operationsByEntry(input.operations),
     ...placeholderOptions(input),
     stubs: stubsOf(input, kept),
-    thinkingGoneThrough: thinkingGoneThrough(input),
+    changedThrough: input.changedThroughSequence ?? 0,
   };
   const rules = textsOf(arrangement.rules?.content ?? []);
   const parts = orderView({ ...arrangement, carriedNotes, kept }, input.summary);
@@ -80,14 +80,6 @@ function stubsOf(input: ProjectionInput, kept: readonly Entry[]): Rendering['stu
 export function shownStubs(input: ProjectionInput): ReadonlyMap<string, readonly ContentPart[]> {
   if (input.policy.requestStubs === null) return new Map();
   return stubsOf(input, arrangeView(input).kept);
-}
-
-/**
- * A signature of reasoning is bound to everything before it. After a compaction the reasoning of
- * older answers can neither be sent as it was nor edited, so it goes as a whole (R11).
- */
-function thinkingGoneThrough({ changedThroughSequence, summary, operations }: ProjectionInput): number {
-  return changedThroughSequence ?? (summary === null && operations.length === 0 ? -Infinity : Infinity);
 }
 
 function groupMessages(group: Group<Entry>, rendering: Rendering): ViewMessage[] {
@@ -126,7 +118,7 @@ function message(
 function exchangeMessages(assistant: Entry, results: readonly Entry[], rendering: Rendering): ViewMessage[] {
   const shown = shownContent(assistant, rendering);
   const content =
-    assistant.sequence <= rendering.thinkingGoneThrough ? shown.filter((part) => part.type !== 'thinking') : shown;
+    assistant.sequence <= rendering.changedThrough ? shown.filter((part) => part.type !== 'thinking') : shown;
   if (content.length === 0) return [];
   const calls = content.filter((part) => part.type === 'tool_call');
   const answer: ViewMessage = {

@@ -79,8 +79,8 @@ export interface ProjectionInput {
   /** Counters of the turn, behind everything else; absent unless the policy asks for them. */
   readonly runtime?: RuntimeNote;
   /**
-   * Newest entry that existed when the newest compaction in force was committed. Assistant entries
-   * up to it lose their reasoning, later ones keep it. Default: all lose it once something is in force.
+   * Newest entry that existed when the newest compaction in force was committed; 0: none is in force. Assistant entries up to it lose their
+   * reasoning: its signature is bound to everything before it, so that it can neither be sent as it was nor edited (R11). Default: 0.
    */
   readonly changedThroughSequence?: number;
 }

@@ -1,4 +1,3 @@
-import { definedOf } from '../../context/policy/defined-of.ts';
 import type { RuntimeNote } from '../../context/view/notes.ts';
 import type { Entry } from '../../context/log/entry.ts';
 import type { ProjectionInput } from '../../context/view/view.ts';
@@ -158,7 +157,7 @@ async function readSource(
       entries,
       summary,
       operations,
-      ...(inForce && definedOf({ changedThroughSequence: newest?.changedThroughSequence ?? undefined })),
+      changedThroughSequence: inForce ? (newest?.changedThroughSequence ?? Infinity) : 0,
     },
     snapshot,
     givenUp,
