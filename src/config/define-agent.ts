@@ -46,7 +46,7 @@ export interface AgentInput {
     /** Seconds until an unanswered call counts as denied. Default: 86,400. */
     readonly expiresAfter?: number;
   };
-  /** Name of a built-in preset or of one of `createWorker`, or a policy of your own. Default: `default`. */
+  /** Name of a built-in preset, or a policy of your own as a value. Default: `default`. */
   readonly preset?: string | CompactionPolicyInput;
   /** Changes of the preset, as `agents.policy` in `holdfast.yaml`. Default: none. */
   readonly policy?: PolicyChanges;

@@ -53,5 +53,5 @@ export function presetNamed(presets: Presets, name: string): CompactionPolicy {
 
 export function presetHint(presets: Presets, name: string): string {
   const names = Object.keys(presets);
-  return `${didYouMean(name, names)} (there are: ${names.join(', ')})`;
+  return `${didYouMean(name, names)} (there are: ${names.join(', ')}; an agent in code takes your own as a value)`;
 }

@@ -116,7 +116,7 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
     'an unknown preset',
     'agents: { a: { preset: defualt } }',
     [
-      `1:16 agents.a.preset is "defualt", which is no preset; did you mean default? (there are: ${Object.keys(PRESETS).join(', ')})`,
+      `1:16 agents.a.preset is "defualt", which is no preset; did you mean default? (there are: ${Object.keys(PRESETS).join(', ')}; an agent in code takes your own as a value)`,
     ],
   ],
   [

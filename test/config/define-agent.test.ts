@@ -80,6 +80,7 @@ test.each([
     'agent mine: policy.summary.turnPrefix.sections is missing',
   ],
   [{ preset: 'defualt' }, 'There is no preset "defualt"; did you mean default?'],
+  [{ preset: 'tickets' }, /There is no preset "tickets" \(there are: .*; an agent in code takes your own as a value\)/],
 ])('refuses %j by name', (change, message) => {
   expect(() => defineAgent({ name: 'mine', model: 'simulator/sim-32k', ...change })).toThrow(message);
 });
