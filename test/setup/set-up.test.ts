@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -7,8 +6,8 @@ import type { Outcome, ProjectCopy } from '../support/project-copy.ts';
 
 let project: ProjectCopy;
 
-async function setUp(environment: NodeJS.ProcessEnv = {}, onSaid?: (said: string) => void): Promise<Outcome> {
-  return project.run('scripts/setup.mjs', [], environment, onSaid);
+async function setUp(environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  return project.run('scripts/setup.mjs', [], environment);
 }
 
 const NOTHING_TO_DO: Outcome = { code: 0, stdout: '', stderr: '' };
@@ -32,12 +31,8 @@ describe('set-up', () => {
   });
 
   test('two at once: one works, the other waits and then has nothing to do', async () => {
-    // Until the other one waits.
-    await project.setNpm(`until [ -e on ]; do sleep 0.1; done\n${LINK_PACKAGES}`);
-    const toldToWait = (said: string): void => {
-      if (said.includes('Waiting')) writeFileSync(join(project.root, 'on'), '');
-    };
-    const outcomes = await Promise.all([setUp({}, toldToWait), setUp({}, toldToWait)]);
+    await project.setNpm(`sleep 3\n${LINK_PACKAGES}`);
+    const outcomes = await Promise.all([setUp(), setUp()]);
     expect(outcomes.map(({ code }) => code)).toEqual([0, 0]);
     expect(await project.npmCalls()).toBe(1);
     const texts = outcomes.map(({ stderr }) => stderr).toSorted((left, right) => left.length - right.length);

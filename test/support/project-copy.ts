@@ -35,13 +35,7 @@ export interface ProjectCopy {
   setNpm(script: string): Promise<void>;
   /** How often `npm` was called. */
   npmCalls(): Promise<number>;
-  /** @param onSaid takes what it writes to standard error, as it comes */
-  run(
-    script: string,
-    scriptArguments?: readonly string[],
-    environment?: NodeJS.ProcessEnv,
-    onSaid?: (said: string) => void,
-  ): Promise<Outcome>;
+  run(script: string, scriptArguments?: readonly string[], environment?: NodeJS.ProcessEnv): Promise<Outcome>;
   remove(): Promise<void>;
 }
 
@@ -85,11 +79,14 @@ export async function copyProject({ hasSources = true } = {}): Promise<ProjectCo
     root,
     setNpm,
     npmCalls: async () => (await readdir(calls)).length,
-    run: async (script, scriptArguments = [], environment = {}, onSaid?) => {
-      const own = { PATH: programs, HOME: root, TMPDIR: process.env['TMPDIR'] };
-      const env = { ...own, HOLDFAST_TEMPORAL_CLI: findTemporalCli()?.path, ...environment };
-      return collect(spawn(process.execPath, [join(root, script), ...scriptArguments], { env }), onSaid);
-    },
+    run: async (script, scriptArguments = [], environment = {}) =>
+      runNode(join(root, script), scriptArguments, {
+        PATH: programs,
+        HOME: root,
+        TMPDIR: process.env['TMPDIR'],
+        HOLDFAST_TEMPORAL_CLI: findTemporalCli()?.path,
+        ...environment,
+      }),
     remove: async () => rm(root, { recursive: true, force: true }),
   };
 }
@@ -106,17 +103,19 @@ async function which(name: string): Promise<string> {
   return stdout.trim();
 }
 
-async function collect(
-  child: ReturnType<typeof spawn>,
-  onSaid: (said: string) => void = () => undefined,
+async function runNode(
+  script: string,
+  scriptArguments: readonly string[],
+  environment: NodeJS.ProcessEnv,
 ): Promise<Outcome> {
+  return collect(spawn(process.execPath, [script, ...scriptArguments], { env: environment }));
+}
+
+async function collect(child: ReturnType<typeof spawn>): Promise<Outcome> {
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-    onSaid(chunk.toString());
-  });
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => resolve({ code, stdout, stderr }));
