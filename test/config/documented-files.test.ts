@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { problemsOfWorker } from '../../src/config/check/check-for-worker.ts';
 import { BUILT_IN_MODELS } from '../../src/models/catalogue/built-in-models.ts';
 import { load } from './support/written-configuration.ts';
 
@@ -21,7 +22,8 @@ const environment = { TICKETS_KEY: 'x' };
 test.each(blocks.map(({ name, index, text }) => [`${name} (${index})`, text]))(
   'the holdfast.yaml of docs/%s is accepted',
   async (_, text) => {
-    await load(text, { environment });
+    const configuration = await load(text, { environment });
+    expect(problemsOfWorker({ ...configuration, modules: [] })).toEqual([]);
   },
 );
 

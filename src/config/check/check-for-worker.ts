@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs';
 import { definedOf } from '../../context/policy/defined-of.ts';
 import { createBuiltInTools } from '../../tools/builtin/built-in-tools.ts';
 import { createToolRegistry } from '../../tools/runtime/registry.ts';
+import type { ApprovalRule } from '../../turn/approval-rules.ts';
 import type { Configuration } from '../configuration.ts';
+import type { AgentDefinition } from '../definitions.ts';
 import type { ConfigurationProblem } from '../errors.ts';
+import { serverNamed } from '../mcp-servers.ts';
 import { approvalRuleProblems } from './check-approvals.ts';
 import { toolCountProblems } from './check-tool-count.ts';
 
@@ -13,8 +16,17 @@ export function problemsOfWorker(configuration: Configuration): ConfigurationPro
   return [
     ...missingModules(configuration),
     ...toolCountProblems(configuration),
-    ...approvalRuleProblems(configuration, tools),
+    ...approvalRuleProblems({ agents: configuration.agents.map(withNamedMcpTools) }, tools),
   ];
+}
+
+/** Only a worker knows all tools of an MCP server: here, each name of one that a rule gives counts as one. */
+function withNamedMcpTools(agent: AgentDefinition): AgentDefinition {
+  const { mcp = [], tools, approvals } = agent;
+  const ofServers = ({ tool }: ApprovalRule): boolean => mcp.some((server) => tool.startsWith(`${server}__`));
+  const named = (approvals?.rules ?? []).filter(ofServers).map(({ tool }) => tool);
+  const single = mcp.filter((entry) => entry !== serverNamed(entry));
+  return { ...agent, tools: [...tools, ...single, ...named] };
 }
 
 function missingModules({ modules, modulePlaces }: Configuration): ConfigurationProblem[] {

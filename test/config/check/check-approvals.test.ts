@@ -4,6 +4,7 @@ import { approvalRuleProblems } from '../../../src/config/check/check-approvals.
 import { createBuiltInTools } from '../../../src/tools/builtin/built-in-tools.ts';
 import { defineTool } from '../../../src/tools/define-tool.ts';
 import { createToolRegistry } from '../../../src/tools/runtime/registry.ts';
+import { problemsOfWorker } from '../../../src/config/check/check-for-worker.ts';
 import { load } from '../support/written-configuration.ts';
 
 const tool = (name: string, input: z.ZodObject) =>
@@ -46,5 +47,15 @@ test('a pattern of tools is fine when one of them takes all arguments, and where
   expect(await problemsOf(`${rules}, { tool: unknown_here, when: { any: x } }`, tools)).toEqual([]);
   expect(await problemsOf("{ tool: 'mcp_*', when: { target: x, force: 'true' } }", tools)).toEqual([
     'agents.default.approvals.rules[0] names arguments under when that none of mcp_copy, mcp_move takes together: target, force',
+  ]);
+});
+
+test('before a worker has asked MCP servers, rules may name any tool of a server, but of single tools only those', async () => {
+  const configuration = await load(`
+mcpServers: { files: { command: server }, tickets: { command: server } }
+agents: { default: { mcp: [files, tickets__search], approvals: { rules: [files__write, 'files__*', { tool: files__move, when: { to: x } }, tickets__search, tickets__serch, files] } } }`);
+  expect(problemsOfWorker(configuration).map(({ option, message }) => `${option} ${message}`)).toEqual([
+    expect.stringMatching(/rules\[4\] is for the tool "tickets__serch".*did you mean tickets__search\?/),
+    expect.stringMatching(/rules\[5\] is for the tool "files"/),
   ]);
 });
