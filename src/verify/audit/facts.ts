@@ -39,7 +39,9 @@ const MOST_PER_KIND = 200;
 const ASKS =
   /\b(?:must|should|shall|needs? to|have to|do not|don't|never|always|only|make sure|ensure|please|at most|at least|exactly|no more than|without|instead of|use|add|remove|delete|fix|keep|create|write|rename|implement|change|update|check|return)\b/i;
 const ERROR =
-  /\b(?:error|exception|failed|failure|fatal|cannot|could not|panic|traceback|denied|not found|undefined|timed? ?out|refused|invalid)\b|\bE[A-Z]{4,}\b/i;
+  /\b(?:error|exception|failed|failure|fatal|cannot|could not|panic|traceback|denied|not found|undefined|timed? ?out|refused|invalid)\b/i;
+/** Names of the system's errors, such as `ENOENT`. */
+const ERROR_NAME = /\bE[A-Z]{4,}\b/;
 
 const SENTENCE = /[^\n.!?]+(?:[.!?](?=\S)[^\n.!?]*)*[.!?]?/g;
 const LINE = /[^\n]+/g;
@@ -55,18 +57,18 @@ const PATTERNS: Readonly<Record<'path' | 'identifier' | 'number', RegExp>> = {
 export function factsIn(kind: EntryKind, text: string): Fact[] {
   const lines: Fact[] =
     kind === 'user'
-      ? linesIn(text, SENTENCE, ASKS, 'requirement')
+      ? linesIn(text, SENTENCE, (line) => ASKS.test(line), 'requirement')
       : kind === 'tool_result'
-        ? linesIn(text, LINE, ERROR, 'error')
+        ? linesIn(text, LINE, (line) => ERROR.test(line) || ERROR_NAME.test(line), 'error')
         : [];
   return [...lines, ...namesIn(text, 'path'), ...namesIn(text, 'identifier'), ...namesIn(text, 'number')];
 }
 
-function linesIn(text: string, pattern: RegExp, says: RegExp, kind: FactKind): Fact[] {
+function linesIn(text: string, pattern: RegExp, says: (line: string) => boolean, kind: FactKind): Fact[] {
   const found = new Map<string, Fact>();
   for (const match of text.matchAll(pattern)) {
     const line = match[0].trim();
-    if (line.length < SHORTEST_LINE || line.length > LONGEST_LINE || !says.test(line)) continue;
+    if (line.length < SHORTEST_LINE || line.length > LONGEST_LINE || !says(line)) continue;
     if (!found.has(line)) found.set(line, { kind, text: line, offset: match.index });
     if (found.size >= MOST_PER_KIND) break;
   }
