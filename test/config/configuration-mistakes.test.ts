@@ -79,10 +79,19 @@ const MISTAKES: readonly (readonly [string, string, readonly string[]])[] = [
   [
     'a model of a provider that is wrong itself, once',
     'providers: { mine: 5 }\nagents: { a: { model: mine/x } }',
-    ['1:14 providers.mine is 5: it must be a map of options'],
+    [expect.stringContaining('1:14 providers.mine is 5: it must be a map of options (there are: protocol, ')],
   ],
   ['an empty option', 'agents:\n  a:\n    tools:\n', ['3:5 agents.a.tools is empty: it must be a list']],
-  ['a file that is no map', '- a\n- b\n', ['1:1  must be a map of options']],
+  ['a file that is no map', '- a\n- b\n', [expect.stringContaining('1:1  must be a map of options (there are: ')]],
+  [
+    'an amount, a prompt and a map in another form',
+    'agents:\n  a:\n    policy:\n      trigger: 0.5\n      keep: 5\n      summary: { prompts: { history: Write. } }',
+    [
+      '4:7 agents.a.policy.trigger is 0.5: it must be a map of options, such as { fraction: 0.5 } or { tokens: 20000 }',
+      expect.stringContaining('5:7 agents.a.policy.keep is 5: it must be a map of options (there are: tail, '),
+      expect.stringContaining("it must be a map of options, such as { text: 'Summarize …' }"),
+    ],
+  ],
   [
     'a wrong word',
     'providers:\n  p:\n    protocol: anthropc\n    baseUrl: http://h\n',

@@ -57,7 +57,7 @@ function describeIssue(issue: z.core.$ZodIssue, written: WrittenOptions): FoundP
     case 'invalid_type':
       if (value === undefined)
         return [{ code: 'missing_option', path, message: `is missing: it must be ${kind(issue.expected)}` }];
-      return [wrongValue(path, value, `must be ${kind(issue.expected)}`)];
+      return [wrongValue(path, value, `must be ${kind(issue.expected)}${formAt(path, written)}`)];
     case 'invalid_value': {
       const accepted = issue.values.map(String);
       return [
@@ -133,14 +133,31 @@ export function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   }, input);
 }
 
+/** What a map of options looks like that was given as something else; empty for what is no map. */
+function formAt(path: readonly PropertyKey[], { below, options }: WrittenOptions): string {
+  const node = schemaAt(options, [...below, ...path]);
+  if (property(node, 'isAmount') === true) return ', such as { fraction: 0.5 } or { tokens: 20000 }';
+  if (property(node, 'isPrompt') === true) return ", such as { text: 'Summarize …' }";
+  const names = namesIn(node);
+  return names.length === 0 ? '' : ` (there are: ${names.join(', ')})`;
+}
+
 /** Names of the options below a path, read from the schema. */
 function optionNamesAt(options: z.ZodType, path: readonly PropertyKey[]): string[] {
+  return namesIn(schemaAt(options, path));
+}
+
+function schemaAt(options: z.ZodType, path: readonly PropertyKey[]): unknown {
   let node: unknown = z.toJSONSchema(options, { io: 'input' });
   for (const key of path) {
     node =
       property(node, 'properties', String(key)) ?? property(node, 'additionalProperties') ?? property(node, 'items');
     node = alternatives(node).find((one) => property(one, 'properties') !== undefined) ?? node;
   }
+  return node;
+}
+
+function namesIn(node: unknown): string[] {
   const properties = property(node, 'properties');
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
