@@ -68,8 +68,9 @@ ${EXAMPLE.trimEnd()}
 - The file is checked at start. \`npx holdfast config check\` names each mistake with file, line and what is accepted.
 - Agents can share options by YAML anchors and merge keys (\`<<: *other\`).
 
-File tools never touch \`.holdfast\`, \`holdfast.yaml\`, files with keys, and the hooks and configuration of git. They change nothing in \`.git\`. They
-can change everything else in the workspace, such as scripts that you run later. Give agents a folder of their own if that matters.
+File tools never touch \`.holdfast\`, \`holdfast.yaml\`, the files that its \`modules\` names, files with keys, and the hooks and configuration of
+git. They change nothing in \`.git\`. They can change everything else in the workspace, such as scripts that you run later. Give agents a folder
+of their own if that matters.
 
 ## Values
 

@@ -134,8 +134,8 @@ export function refuseClosed(
 function protectedError(display: string): ToolError {
   return new ToolError(
     'protected',
-    `${display} is protected: file tools do not open Holdfast's state and configuration, files with keys, or git's hooks and ` +
-      'configuration, and change nothing in a .git folder.',
+    `${display} is protected: file tools do not open Holdfast's state and configuration, the files that \`modules\` names there, files with ` +
+      "keys, or git's hooks and configuration, and change nothing in a .git folder.",
   );
 }
 
