@@ -51,9 +51,12 @@ export function oneOf(...values: readonly string[]): z.ZodType {
   return z.enum(values, { error: `must be one of ${values.join(', ')}` });
 }
 
-/** An object with these fields and no others: one that is misspelt is refused, and not left out in silence. */
-export function exactly<Shape extends z.ZodRawShape>(shape: Shape) {
-  const unknown = `is not accepted: there are ${Object.keys(shape).join(', ')}`;
+/**
+ * An object with these fields and no others: one that is misspelt is refused, and not left out in silence.
+ * @param names of the fields that the refusal lists; default: all
+ */
+export function exactly<Shape extends z.ZodRawShape>(shape: Shape, names: readonly string[] = Object.keys(shape)) {
+  const unknown = `is not accepted: there are ${names.join(', ')}`;
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : undefined) });
 }
 

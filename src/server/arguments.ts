@@ -18,7 +18,10 @@ export function argumentReader<Shape extends z.ZodRawShape>(endpoint: {
   const { method, path, idempotencyKey, body } = endpoint;
   const names = pathArguments(path);
   // Once: zod compiles a parser for each schema, which takes longer than most requests.
-  const schema = exactly(endpoint.arguments);
+  const schema = exactly(
+    endpoint.arguments,
+    Object.keys(endpoint.arguments).filter((name) => !names.includes(name)),
+  );
   /** @throws RequestError `invalid_argument`, `body_not_json` */
   return async (context: Context): Promise<z.output<typeof schema>> => {
     const inPath = Object.fromEntries(names.map((name) => [name, [context.req.param(name) ?? '']]));
