@@ -113,6 +113,12 @@ describe('what is wrong', () => {
     ['a fraction over 1', { trigger: { fraction: 85 } }, 'trigger.fraction'],
     ['an amount without a number', { trigger: { of: 'window' } }, 'trigger'],
     ['a negative gain', { minimumGain: -0.1 }, 'minimumGain'],
+    [
+      'a prompt without sections',
+      { summary: { prompts: { history: { text: 'Sum up.' } } } },
+      'summary.prompts.history',
+    ],
+    ['the same behind the prefix', { summary: { sharesPrefix: { text: 'Sum up.' } } }, 'summary.sharesPrefix'],
     ['no sections', { summary: { sections: [] } }, 'summary.sections'],
   ])('%s is refused', (_, changes, path) => {
     expect(pathsOf(changes)).toContain(path);

@@ -55,12 +55,20 @@ export function promptOf(description: string) {
   return prompt.meta({ description, isPrompt: true });
 }
 
+/** A prompt that asks for the policy's sections: an answer without their headings is refused. */
+function sectionsPromptOf(description: string) {
+  const message = 'needs {{sections}} in its text, where the headings with their instructions go';
+  return prompt.refine(({ text }) => text.includes('{{sections}}'), message).meta({ description, isPrompt: true });
+}
+
 /** `{{sections}}` in a text becomes the list of headings with their instructions. */
 export const summaryPrompts = object({
   system: promptOf('System prompt of each summary call.'),
-  history: promptOf('Asks for the summary of a part of the conversation, or for the update of an earlier summary.'),
-  update: promptOf('Asks for the update of an earlier summary. `null`: `history` asks for both.').nullable(),
-  merge: promptOf('Asks to merge the summaries of all parts.'),
+  history: sectionsPromptOf(
+    'Asks for the summary of a part of the conversation, or for the update of an earlier summary.',
+  ),
+  update: sectionsPromptOf('Asks for the update of an earlier summary. `null`: `history` asks for both.').nullable(),
+  merge: sectionsPromptOf('Asks to merge the summaries of all parts.'),
 });
 
 /** Prompts of a design, each with its name. @param version to be raised with each change of a text */
@@ -156,7 +164,7 @@ const flush = object({
   minimumGrowth: tokens.meta({ description: 'Least growth of the view between two runs.', unit: 'tokens' }),
   minimumMessages: count.meta({ description: 'Least number of messages.', unit: 'messages' }),
   maximumOutput: tokens.meta({ description: 'Longest answer.', unit: 'tokens' }),
-  prompt: promptOf('Asks for the small summary.'),
+  prompt: sectionsPromptOf('Asks for the small summary.'),
   sections: sectionsOf('Sections of the small summary.'),
 });
 
@@ -168,7 +176,7 @@ export const summary = object({
   sections: sectionsOf('Sections of a summary. A list replaces the whole list of the preset.'),
   maximumOutput: amount('Longest summary.'),
   turnPrefix: object({
-    prompt: promptOf('Asks for it.'),
+    prompt: sectionsPromptOf('Asks for it.'),
     sections: sectionsOf('Its sections.'),
     maximumOutput: amount('Its longest text.'),
   })
@@ -190,7 +198,7 @@ export const summary = object({
       "A user message before the summary, which is then the assistant's answer. `null`: the summary is a message of its own.",
   }),
   transcript: transcript.prefault({}).meta({ description: 'How much of each original the summarizing model reads.' }),
-  sharesPrefix: promptOf(
+  sharesPrefix: sectionsPromptOf(
     "Asks for the summary behind the last request, so that the provider reads it from its cache. It needs the agent's own model, a fresh cache and enough room. Otherwise, and with `null`, a transcript is sent.",
   )
     .nullable()
