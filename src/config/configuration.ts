@@ -48,10 +48,8 @@ export interface Configuration {
   readonly agents: readonly AgentDefinition[];
   /** Agents of the file as they were written, to put another model or preset under them. */
   readonly agentOptions: Readonly<Record<string, AgentOptions>>;
-  /** Where the file names workspaces, by agent. */
-  readonly workspacePlaces: Readonly<Record<string, NonNullable<ConfigurationProblem['place']>>>;
-  /** Where the file names its modules, in their order. */
-  readonly modulePlaces: readonly NonNullable<ConfigurationProblem['place']>[];
+  /** Where the file names an option; `undefined` where it does not. */
+  readonly placeOf: (path: readonly PropertyKey[]) => ConfigurationProblem['place'];
   /**
    * Values of provider keys, to be masked wherever text is stored or shown. Grows when a key is read from a file or a
    * command; a key that was replaced stays in it, since it may still stand in some file.

@@ -2,9 +2,9 @@ import { dirname, resolve } from 'node:path';
 import type { CompactionPolicyInput } from '../context/policy/policy.ts';
 import type { Reducers } from '../context/plan/reducers/built-in.ts';
 import { checkConfiguration } from './check/check-configuration.ts';
-import { describeOptionProblems } from './check/describe-option-problem.ts';
+import { describeOptionProblems, valueAt } from './check/describe-option-problem.ts';
 import type { Configuration } from './configuration.ts';
-import { problemsIn, readConfigurationSource, requireNone, type ConfigurationSource } from './configuration-source.ts';
+import { problemsIn, readConfigurationSource, requireNone } from './configuration-source.ts';
 import { DEFAULT_AGENT } from './default-agent.ts';
 import type { AgentDefinition } from './definitions.ts';
 import { environmentProblems, given, type Environment } from './environment.ts';
@@ -101,8 +101,7 @@ export function loadConfiguration(options: LoadOptions): Configuration {
     presets,
     agents: resolveAgents(file, { directory, presets, defaultModel }),
     agentOptions: agents,
-    workspacePlaces: workspacePlacesOf(agents, source),
-    modulePlaces: source === null ? [] : modules.map((_, index) => source.yaml.place(['modules', index])),
+    placeOf: (path) => (valueAt(written, path) === undefined ? undefined : source?.yaml.place(path)),
     secrets,
   };
 }
@@ -118,16 +117,6 @@ function databaseKeyFiles(
   const named = urls.flatMap((each) => /[?&]sslkey=([^&]+)/u.exec(each ?? '')?.[1] ?? []);
   const variable = given(environment, 'PGSSLKEY');
   return [...named.map(decodeURIComponent), ...(variable === undefined ? [] : [variable])];
-}
-
-function workspacePlacesOf(
-  agents: NonNullable<ConfigurationOptions['agents']>,
-  source: ConfigurationSource | null,
-): Configuration['workspacePlaces'] {
-  const named = Object.entries(agents).filter(([, { workspace }]) => workspace !== undefined);
-  return source === null
-    ? {}
-    : Object.fromEntries(named.map(([name]) => [name, source.yaml.place(['agents', name, 'workspace'])]));
 }
 
 function modelForKeys(environment: Environment): string {

@@ -147,7 +147,7 @@ describe('what is in force', () => {
     expect((await load(file, { toolNames: ['weather'] })).agents[0]?.tools).toEqual(['weather']);
     const [problem] = await problemsOf(file, { toolNames: ['read_file'] });
     expect(problem).toBe(
-      '1:30 agents.default.tools[0] is "weather", which is no tool (there are: read_file; your own are passed to createWorker)',
+      '1:30 agents.default.tools[0] is "weather", which is no tool (there are: read_file; your own come from modules or createWorker)',
     );
   });
 

@@ -1,3 +1,4 @@
+import { definedOf } from '../../context/policy/defined-of.ts';
 import { RUN_COMMAND } from '../../tools/runtime/names.ts';
 import { didYouMean } from '../../tools/runtime/nearest-name.ts';
 import type { ToolRegistry } from '../../tools/runtime/registry.ts';
@@ -12,13 +13,17 @@ import type { ConfigurationProblem } from '../errors.ts';
 type Tools = Pick<ToolRegistry, 'get'>;
 
 /** Rules under which no call could ever fall: a guard with a slip of the pen would let everything through. Pure. */
-export function approvalRuleProblems({ agents }: Pick<Configuration, 'agents'>, tools: Tools): ConfigurationProblem[] {
+export function approvalRuleProblems(
+  { agents, placeOf }: Pick<Configuration, 'agents' | 'placeOf'>,
+  tools: Tools,
+): ConfigurationProblem[] {
   return agents.flatMap(({ name, tools: named, allowCommands, approvals }) => {
     const offered = named.filter((tool) => tool !== RUN_COMMAND || allowCommands);
     return (approvals?.rules ?? []).flatMap((rule, index): ConfigurationProblem[] => {
       const message = wrongTool(rule, offered) ?? wrongArgument(rule, offered, tools);
       const option = `agents.${name}.approvals.rules[${index}]`;
-      return message === null ? [] : [{ code: 'wrong_value', option, message }];
+      const place = placeOf(['agents', name, 'approvals', 'rules', index]);
+      return message === null ? [] : [{ code: 'wrong_value', option, message, ...definedOf({ place }) }];
     });
   });
 }

@@ -16,7 +16,7 @@ export function problemsOfWorker(configuration: Configuration): ConfigurationPro
   return [
     ...missingModules(configuration),
     ...toolCountProblems(configuration),
-    ...approvalRuleProblems({ agents: configuration.agents.map(withNamedMcpTools) }, tools),
+    ...approvalRuleProblems({ ...configuration, agents: configuration.agents.map(withNamedMcpTools) }, tools),
   ];
 }
 
@@ -29,10 +29,10 @@ function withNamedMcpTools(agent: AgentDefinition): AgentDefinition {
   return { ...agent, tools: [...tools, ...single, ...named] };
 }
 
-function missingModules({ modules, modulePlaces }: Configuration): ConfigurationProblem[] {
+function missingModules({ modules, placeOf }: Configuration): ConfigurationProblem[] {
   return modules.flatMap((path, index) => {
     if (existsSync(path)) return [];
-    const place = modulePlaces[index];
+    const place = placeOf(['modules', index]);
     return [
       {
         code: 'wrong_value',

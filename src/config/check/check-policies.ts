@@ -103,7 +103,7 @@ function reducerProblems(
     const hint = didYouMean(use, names);
     // Without the worker's own list, only what looks like a slip is refused: the name may be a reducer of the user's.
     if (reducers === undefined && hint === '') return [];
-    const message = `is no reducer${hint} (there are: ${names.join(', ')}; your own are passed to createWorker)`;
+    const message = `is no reducer${hint} (there are: ${names.join(', ')}; your own come from createWorker)`;
     return [{ code: 'unknown_option', path: at, message }];
   });
 }

@@ -43,5 +43,5 @@ export function missingToolProblems(
 }
 
 function noSuchTool(tool: string, known: readonly string[]): string {
-  return `is ${JSON.stringify(tool)}, which is no tool${didYouMean(tool, known)} (there are: ${known.join(', ')}; your own are passed to createWorker)`;
+  return `is ${JSON.stringify(tool)}, which is no tool${didYouMean(tool, known)} (there are: ${known.join(', ')}; your own come from modules or createWorker)`;
 }

@@ -8,14 +8,11 @@ import { invalidConfiguration, type ConfigurationProblem } from '../errors.ts';
  * @param only name of the one agent that matters. Default: all
  * @throws ConfigurationError naming each workspace that is no folder, with its place in the file
  */
-export function requireWorkspaces(
-  { agents, workspacePlaces }: Pick<Configuration, 'agents' | 'workspacePlaces'>,
-  only?: string,
-): void {
+export function requireWorkspaces({ agents, placeOf }: Pick<Configuration, 'agents' | 'placeOf'>, only?: string): void {
   const problems = agents.flatMap(({ name, workspace }): ConfigurationProblem[] => {
     if (only !== undefined && name !== only) return [];
     if (statSync(workspace, { throwIfNoEntry: false })?.isDirectory() === true) return [];
-    const place = workspacePlaces[name];
+    const place = placeOf(['agents', name, 'workspace']);
     const message = `is ${JSON.stringify(workspace)}, which is no folder: create it or name another`;
     return [
       {

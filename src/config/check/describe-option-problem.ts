@@ -6,7 +6,7 @@ import type { ConfigurationProblem } from '../errors.ts';
 const HOLDS_PASSWORD = /:\/\/[^/\s]*@/;
 
 /** Options of these names would hold a key; their values are never shown. */
-const SECRET_OPTION = /key|token|secret|password|credential/i;
+const SECRET_OPTION = /key|token(?!s)|secret|password|credential/i;
 
 export interface FoundProblem extends Pick<ConfigurationProblem, 'code' | 'message'> {
   readonly path: readonly PropertyKey[];
@@ -75,7 +75,7 @@ function describeIssue(issue: z.core.$ZodIssue, written: WrittenOptions): FoundP
           value,
           issue.minimum === 1 && issue.origin === 'string'
             ? 'must not be empty'
-            : `must be ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`,
+            : `must ${issue.origin === 'array' ? 'have' : 'be'} ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`,
         ),
       ];
     case 'too_big':

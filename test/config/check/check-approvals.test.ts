@@ -35,9 +35,13 @@ test('a rule that fits no tool of its agent, or names an argument that the tool 
       /^agents\.default\.approvals\.rules\[1\] names the argument "comand" under when, which run_command does not take, so that no call would ask; did you mean command\? \(there are: command/,
     ),
   ]);
-  const configuration = await load('agents: { default: { approvals: { rules: [run_command] } } }');
+  const configuration = await load('agents:\n  default: { approvals: { rules: [run_command] } }');
   expect(approvalRuleProblems(configuration, TOOLS)).toMatchObject([
-    { option: 'agents.default.approvals.rules[0]', message: expect.stringContaining("which fits none of the agent's") },
+    {
+      place: { file: 'holdfast.yaml', line: 2, column: 35 },
+      option: 'agents.default.approvals.rules[0]',
+      message: expect.stringContaining("which fits none of the agent's"),
+    },
   ]);
 });
 
