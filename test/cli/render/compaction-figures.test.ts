@@ -34,6 +34,9 @@ test('W36 the card of a finished pass tells targets, tokens saved and how long i
 test('C11 the pass is labelled proactive, or reactive when the view was past the window', () => {
   expect(compactionDoneLines(DONE, inPipe).join('\n')).toContain('(proactive)');
   expect(compactionDoneLines({ ...DONE, proactive: false }, inPipe).join('\n')).toContain('(reactive)');
+  const asked = compactionBegunLines({ ...PLAN, reason: 'manual' }, inPipe).join('\n');
+  expect(asked).toContain('you asked for it');
+  expect(asked).not.toContain('proactive');
 });
 
 test('W41 the card of a running pass tells both counts, so that a pass in a half-empty window explains itself', () => {

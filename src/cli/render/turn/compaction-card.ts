@@ -65,7 +65,8 @@ const CAUSES: Readonly<Record<CompactionPlan['reason'], string>> = {
 };
 
 function cause({ reason, proactive }: Pick<CompactionPlan, 'reason' | 'proactive'>): string[] {
-  const label = proactive === null ? '' : proactive ? ' (proactive)' : ' (reactive)';
+  // Asked for is asked for, whether the view still fitted or not.
+  const label = proactive === null || reason === 'manual' ? '' : proactive ? ' (proactive)' : ' (reactive)';
   return [`${CAUSES[reason]}${label}`];
 }
 
