@@ -3,10 +3,15 @@ import type { Conversation, Turn } from '../api/types.ts';
 export type Tone = 'busy' | 'waiting' | 'good' | 'bad' | 'quiet';
 
 /** State of a conversation in a word or two. */
-export function stateOf({ turn, waitingMessages }: Pick<Conversation, 'turn' | 'waitingMessages'>): {
+export function stateOf({
+  turn,
+  waitingMessages,
+  workerNeed,
+}: Pick<Conversation, 'turn' | 'waitingMessages' | 'workerNeed'>): {
   readonly label: string;
   readonly tone: Tone;
 } {
+  if (workerNeed !== null) return OPEN.waiting_for_worker;
   if (turn === null || (turn.state === 'ended' && waitingMessages > 0)) return { label: 'queued', tone: 'busy' };
   if (turn.state !== 'ended') return OPEN[turn.state];
   const outcome = turn.outcome ?? 'completed';
