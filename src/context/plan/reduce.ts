@@ -71,8 +71,8 @@ export function clearSupersededNotes(draft: Draft, notes: readonly number[]): vo
  * the order in which a model can best do without them. Results and older answers are clipped down to `goal`, but what the user said only
  * where more than `limit` would be left. Older messages of the user go before the newest (R17), media that no request has carried late, and
  * what the newest message of the user shows never, because nothing tells what is on it: its images are scaled down where there would be no
- * pass without (R23, D2). What the running turn was asked, when it is short, is clipped only then too: remarks without the task are of no
- * use. The newest answer is clipped only where the request does not fit its budget: a model goes on from what it said last, and a vendor
+ * pass without (R23, D2). What the running turn was asked, when it is short, and a first message that the policy keeps (C1) are clipped
+ * only then too: remarks without the task are of no use. The newest answer is clipped only where the request does not fit its budget: a model goes on from what it said last, and a vendor
  * refuses it edited (R11).
  */
 export function shrinkToFit(
@@ -87,8 +87,9 @@ export function shrinkToFit(
   const most = reason === 'overflow' ? Math.min(inputBudget, state.tokens - requiredGain(state)) : inputBudget;
   const of = (kind: EntryKind): number[] => positions.filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
-  const opening = shortOpening(draft, of('user'));
-  const users = of('user').filter((position) => position !== opening);
+  const { firstUserMessage } = state.input.policy.keep;
+  const tasks = [shortOpening(draft, of('user')), firstUserMessage ? state.firstUserMessage : null];
+  const users = of('user').filter((position) => !tasks.includes(position));
   const clip = (clipped: readonly number[], media: KeptMedia) => (down: number) =>
     clipLargest(draft, { positions: clipped, goal: down, media });
   const strip = (stripped: readonly number[]) => () => {
@@ -103,7 +104,13 @@ export function shrinkToFit(
     [limit, clip(users.slice(-1), 'all')],
     [limit, strip(of('tool_result'))],
     [most, (down) => scaleImages(draft, of('user').at(-1), down)],
-    [most, clip(opening === null ? [] : [opening], 'all')],
+    [
+      most,
+      clip(
+        of('user').filter((position) => tasks.includes(position)),
+        'all',
+      ),
+    ],
     [inputBudget, () => clip(answers.slice(-1), 'none')(goal)],
   ];
   for (const [down, step] of steps) if (draft.tokens > down) step(down);

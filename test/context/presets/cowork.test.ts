@@ -15,7 +15,8 @@ import { COWORK_POLICY } from '../../../src/context/policy/presets/cowork.ts';
 import { readsPreviousSummary } from '../../../src/context/summary/summary-request.ts';
 import { headingList } from '../../../src/context/summary/sections.ts';
 import { transcriptText } from '../../../src/context/summary/transcript.ts';
-import { prose, viewText } from '../builders.ts';
+import { Conversation, prose, viewText } from '../builders.ts';
+import { planOf } from '../planning.ts';
 import { expectPaired } from '../view-checks.ts';
 import { changedIds, conversationWith, planWith, sectionsText, textAt, WINDOW } from './support.ts';
 
@@ -52,6 +53,19 @@ test('C1 oversized results are shortened, and a summary is written on every pass
   const plan = planWith(conversation);
   expect(plan.form).toBe('summary');
   expect(changedIds(plan)).toContain(huge?.id);
+});
+
+test('C1 the first message stays whole through compactions after overflows, as long as others can give way', () => {
+  const conversation = new Conversation({ policy: COWORK_POLICY });
+  const first = conversation.log.user(prose(1_000));
+  for (let step = 0; step < 30; step += 1) conversation.log.step([prose(6_000, step)]);
+  conversation.commit(planOf(conversation), sectionsText(COWORK_POLICY, 'What was done.'));
+  for (let overflow = 0; overflow < 2; overflow += 1) {
+    conversation.log.step([prose(500, 50 + overflow)]);
+    const plan = planOf(conversation, { reason: 'overflow' });
+    expect(changedIds(plan)).not.toContain(first.id);
+    conversation.commit(plan, sectionsText(COWORK_POLICY, 'What was done.'));
+  }
 });
 
 test('C1, C15, C19 older messages go and are counted, the first, pinned notes and the newest stay, the summary after the first', () => {
