@@ -50,7 +50,7 @@ describe('orders', () => {
     expect(said).toContain('double quotes');
   });
 
-  test('are told as done with all of their calls, also those whose results have left the context', async () => {
+  test('are told as done without a number, where results have left the context', async () => {
     const { anthropic } = await simulator();
     const order = 'Call echo with {"text": "$index"} 3 times, one by one';
     const answer = await anthropic.messages.create({
@@ -62,7 +62,7 @@ describe('orders', () => {
         { role: 'user', content: `[Summary]\n## Task\n- ${order} → in progress\n## State\n- Step 3 of 3 was reached.` },
       ],
     });
-    expect(JSON.stringify(answer.content)).toContain('Done: 3 tool results');
+    expect(JSON.stringify(answer.content)).toContain('Done.');
   });
 });
 

@@ -151,7 +151,7 @@ describe('a summary', () => {
   test('of other orders, or of the same one as done, does not keep an order from being carried out', async () => {
     const { anthropic } = await simulator();
     const summaryOf = (line: string): string =>
-      `[What came before]\n## Requests and Outcomes\n${line}\n## Current State\n- Step 1 of 1 was reached.`;
+      `[Summary of what came before]\n## Requests and Outcomes\n${line}\n## Current State\n- Step 1 of 1 was reached.`;
     const callsAfter = async (line: string): Promise<number> => {
       const messages = [summaryOf(line), request].map((content) => ({ role: 'user' as const, content }));
       const answer = await anthropic.messages.create({

@@ -70,12 +70,13 @@ function announcement(
   return `Step ${number} of ${total}. ${opening} ${names}${step.calls.length > 1 ? ` (${step.calls.length} calls)` : ''}.`;
 }
 
-/** Of the results some may have left the context. */
+/** Counts the results only where none has left the context. */
 function closing(since: readonly ConversationEvent[], steps: readonly ScriptStep[], random: Random): string {
   const results = since.flatMap((event) => (event.kind === 'call' && event.result !== undefined ? [event.result] : []));
-  const count = steps.reduce((sum, step) => sum + (step.kind === 'call' ? step.calls.length : 0), 0);
+  const ordered = steps.reduce((sum, step) => sum + (step.kind === 'call' ? step.calls.length : 0), 0);
+  const count = results.length < ordered ? '' : `: ${results.length} tool result${results.length === 1 ? '' : 's'}`;
   const newest = results.at(-1)?.text.replace(/\s+/g, ' ').trim() ?? '';
   const shown = newest.length > RESULT_CHARACTERS ? `${newest.slice(0, RESULT_CHARACTERS)}…` : newest;
   const ending = random.pick(['All steps are behind me.', 'That was the last step.', 'Nothing is left to do.']);
-  return `Done: ${count} tool result${count === 1 ? '' : 's'}${shown === '' ? '.' : `, the last one: ${shown}`}\n${ending}`;
+  return `Done${count}${shown === '' ? '.' : `${count === '' ? '; the last result' : ', the last one'}: ${shown}`}\n${ending}`;
 }

@@ -19,8 +19,7 @@ const SPEAKS_OF_CONTEXT =
 
 /** A heading of software's on a line of its own, at the start of a paragraph. */
 const SOFTWARE_HEADING = /(?:^|\n[ \t]*\n)(\[[A-Z][^\]\n]{2,60}\])[ \t]*(?=\n|$)/;
-/** It says so, or stands right above a heading of the summary's own. */
-const SUMMARY_HEADING = /^\s*\[(?:[^\]\n]*\bsummary\b[^\]\n]*\][ \t]*\n|[^\]\n]+\]\s*\n(?=#{1,4} +\S))/i;
+const SUMMARY_HEADING = /^\s*\[[^\]\n]*\bsummary\b[^\]\n]*\][ \t]*\n/i;
 const SUMMARY_END = /\n\[end of summary\][^\n]*(?:\n[^\n]+)*/i;
 
 /**

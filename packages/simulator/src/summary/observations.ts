@@ -34,12 +34,15 @@ export function requestLines(
     const outcome =
       last?.kind === 'assistant'
         ? `done: ${oneLine(last.text, LINE_CHARACTERS)}`
-        : since.length > 0
+        : since.some(({ kind }) => kind !== 'user')
           ? 'in progress'
           : 'open';
-    const known = left.findIndex((line) => line.startsWith(requestLine(event.text)));
+    // One that was done before is another one in the same words, if this one is worked on.
+    const known = left.findIndex(
+      (line) => line.startsWith(requestLine(event.text)) && (outcome === 'open' || !line.includes(DONE)),
+    );
     const [earlier] = known === -1 ? [] : left.splice(known, 1);
-    return [last?.kind !== 'assistant' && earlier !== undefined ? earlier : `${requestLine(event.text)}${outcome}`];
+    return [outcome === 'open' && earlier !== undefined ? earlier : `${requestLine(event.text)}${outcome}`];
   });
   return { earlier: left, own };
 }
