@@ -88,8 +88,8 @@ export function shrinkToFit(
   const of = (kind: EntryKind): number[] => positions.filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
   const { firstUserMessage } = state.input.policy.keep;
-  const tasks = [shortOpening(draft, of('user')), firstUserMessage ? state.firstUserMessage : null];
-  const users = of('user').filter((position) => !tasks.includes(position));
+  const tasks = new Set([shortOpening(draft, of('user')), firstUserMessage ? state.firstUserMessage : null]);
+  const users = of('user').filter((position) => !tasks.has(position));
   const clip = (clipped: readonly number[], media: KeptMedia) => (down: number) =>
     clipLargest(draft, { positions: clipped, goal: down, media });
   const strip = (stripped: readonly number[]) => () => {
@@ -107,7 +107,7 @@ export function shrinkToFit(
     [
       most,
       clip(
-        of('user').filter((position) => tasks.includes(position)),
+        of('user').filter((position) => tasks.has(position)),
         'all',
       ),
     ],
