@@ -87,9 +87,12 @@ export function shrinkToFit(
   const most = reason === 'overflow' ? Math.min(inputBudget, state.tokens - requiredGain(state)) : inputBudget;
   const of = (kind: EntryKind): number[] => positions.filter((position) => state.table.kindAt(position) === kind);
   const answers = of('assistant');
-  const { firstUserMessage } = state.input.policy.keep;
-  const tasks = new Set([shortOpening(draft, of('user')), firstUserMessage ? state.firstUserMessage : null]);
-  const users = of('user').filter((position) => !tasks.has(position));
+  const opening = shortOpening(draft, of('user'));
+  const keepsFirst = state.input.policy.keep.firstUserMessage;
+  const isTask = (position: number): boolean =>
+    position === opening || (keepsFirst && position === state.firstUserMessage);
+  const tasks = of('user').filter(isTask);
+  const users = of('user').filter((position) => !isTask(position));
   const clip = (clipped: readonly number[], media: KeptMedia) => (down: number) =>
     clipLargest(draft, { positions: clipped, goal: down, media });
   const strip = (stripped: readonly number[]) => () => {
@@ -104,13 +107,7 @@ export function shrinkToFit(
     [limit, clip(users.slice(-1), 'all')],
     [limit, strip(of('tool_result'))],
     [most, (down) => scaleImages(draft, of('user').at(-1), down)],
-    [
-      most,
-      clip(
-        of('user').filter((position) => tasks.has(position)),
-        'all',
-      ),
-    ],
+    [most, clip(tasks, 'all')],
     [inputBudget, () => clip(answers.slice(-1), 'none')(goal)],
   ];
   for (const [down, step] of steps) if (draft.tokens > down) step(down);
