@@ -1,6 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import { changePolicy, policyChanges, policyProblems } from '../../src/context/policy/change-policy.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
+import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { load, problemsOf } from './support/written-configuration.ts';
+
+const LIMITS = { window: 200_000, maximumOutput: 32_000 };
+
+/** The same policy with each value that a piece of advice names, one of them at a time. */
+function asAdvised(policy: CompactionPolicy, message: string): CompactionPolicy[] {
+  return [...message.matchAll(/(\S+) to \{ fraction: ([\d.]+) \}/gu)].map(([, option = '', fraction]) => {
+    const value: unknown = { fraction: Number(fraction) };
+    const change = option.split('.').reduceRight((below, name) => ({ [name]: below }), value);
+    return changePolicy(policy, policyChanges.parse(change));
+  });
+}
 
 describe('numbers that contradict each other', () => {
   test('are refused with both, what would do, the model, and the place of an option that the file names', async () => {
@@ -14,10 +28,42 @@ describe('numbers that contradict each other', () => {
     expect(ofModel).toMatch(/^1:42 models.simulator\/sim-32k.policy.trigger contradicts/u);
   });
 
+  test.each(BUILT_IN_PRESETS.map((preset) => [preset.name, preset]))(
+    'under %s each value that is advised ends what is contradicted',
+    (_, preset) => {
+      const shares = [0.1, 0.2, 0.3, 0.6, 0.9];
+      const left = shares.flatMap((trigger) =>
+        shares.flatMap((target) =>
+          shares.flatMap((maximumOutput) => {
+            const changes = { trigger: { fraction: trigger }, target: { fraction: target } };
+            const policy = changePolicy(preset, {
+              ...changes,
+              summary: { maximumOutput: { fraction: maximumOutput } },
+            });
+            return policyProblems(policy, LIMITS).flatMap(({ options, message }) =>
+              asAdvised(policy, message)
+                .flatMap((advised) => policyProblems(advised, LIMITS))
+                .filter((problem) => problem.options.join() === options.join())
+                .map((problem) => [message, problem.message]),
+            );
+          }),
+        ),
+      );
+      expect(left).toEqual([]);
+    },
+  );
+
   test('the same numbers fit a larger model', async () => {
     const policy = 'policy: { keep: { tail: { tokens: 30000 } } }';
     expect((await problemsOf(`agents: { a: { ${policy} } }`))[0]).toContain('agents.a.policy.keep.tail');
     expect((await load(`agents: { a: { model: anthropic/claude-opus-5-5, ${policy} } }`)).agents).toHaveLength(2);
+  });
+
+  test('what a built-in preset needs besides is named at its place', async () => {
+    const policy = 'policy: { summary: { turnPrefix: { prompt: { text: "{{sections}}" } } } }';
+    expect((await problemsOf(`agents: { a: { ${policy} } }`))[0]).toContain(
+      'agents.a.policy.summary.turnPrefix.sections is missing',
+    );
   });
 
   test('G8 a window that the user sets for the model comes before the one of the registry', async () => {

@@ -72,10 +72,6 @@ test.each([
   [{ tools: ['run_command'] }, 'agent mine: tools names run_command, which needs allowCommands: true'],
   [{ modle: 'x' }, 'agent mine: modle is not an option; did you mean model?'],
   [
-    { policy: { summary: { prompts: { history: { text: 'Write {{sections}}' } } } } },
-    'agent mine: policy.summary.prompts.history is seldom sent: the preset default asks with sharesPrefix first. Set summary.sharesPrefix too',
-  ],
-  [
     { policy: { summary: { turnPrefix: { prompt: { text: 'Write {{sections}}' } } } } },
     'agent mine: policy.summary.turnPrefix.sections is missing',
   ],

@@ -56,16 +56,14 @@ test('a prompt is given whole and does not pass as the one of the preset', () =>
   expect(prompts).toEqual({ ...DEFAULT_POLICY.summary.prompts, history: { name: 'own', version: 1, text } });
 });
 
-test('a prompt for transcripts needs a word on the prefix that the preset shares', () => {
+test('a prompt for transcripts asks for each summary, unless the prefix is given a prompt too', () => {
   const text = 'Write {{sections}}';
-  const problems = (summary: PolicyChanges['summary'], preset = DEFAULT_POLICY) =>
-    changeProblems(preset, policyChanges.parse({ summary })).map(({ path }) => path.join('.'));
-  expect(problems({ prompts: { history: { text } } })).toEqual(['summary.prompts.history']);
-  expect(problems({ prompts: { update: { text } } })).toEqual(['summary.prompts.update']);
-  expect(problems({ prompts: { history: { text } }, sharesPrefix: null })).toEqual([]);
-  expect(problems({ prompts: { history: { text } }, sharesPrefix: { text } })).toEqual([]);
-  expect(problems({ prompts: { merge: { text }, update: null } })).toEqual([]);
-  expect(problems({ prompts: { history: { text } } }, COWORK_POLICY)).toEqual([]);
+  const shared = (summary: PolicyChanges['summary']) =>
+    changePolicy(DEFAULT_POLICY, policyChanges.parse({ summary })).summary.sharesPrefix?.text ?? null;
+  expect(shared({ prompts: { history: { text } } })).toBeNull();
+  expect(shared({ prompts: { update: { text } } })).toBeNull();
+  expect(shared({ prompts: { history: { text } }, sharesPrefix: { text } })).toBe(text);
+  expect(shared({ prompts: { merge: { text }, update: null } })).toBe(DEFAULT_POLICY.summary.sharesPrefix?.text);
 });
 
 test('a way of counting that is given in part has defaults', () => {

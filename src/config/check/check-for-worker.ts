@@ -20,10 +20,15 @@ export function problemsOfWorker(configuration: Configuration): ConfigurationPro
   ];
 }
 
-/** Only a worker knows all tools of an MCP server: here, each name of one that a rule gives counts as one. */
+/** Only a worker knows all tools of an MCP server: here, whatever a rule may mean of them counts as one. */
 function withNamedMcpTools(agent: AgentDefinition): AgentDefinition {
   const { mcp = [], tools, approvals } = agent;
-  const ofServers = ({ tool }: ApprovalRule): boolean => mcp.some((server) => tool.startsWith(`${server}__`));
+  const ofServers = ({ tool }: ApprovalRule): boolean => {
+    const [head = '', ...others] = tool.split('*');
+    return mcp.some(
+      (server) => head.startsWith(`${server}__`) || (others.length > 0 && `${server}__`.startsWith(head)),
+    );
+  };
   const named = (approvals?.rules ?? []).filter(ofServers).map(({ tool }) => tool);
   const single = mcp.filter((entry) => entry !== serverNamed(entry));
   return { ...agent, tools: [...tools, ...single, ...named] };

@@ -39,11 +39,10 @@ export function agentPolicyProblems(
   return named.flatMap((model) => {
     const ofModel = policyWithChanges(preset, of.models[model]?.policy, ['models', model, 'policy']);
     const ofAgent = policyWithChanges(ofModel.policy, agent.policy, path);
-    if (ofAgent.policy === PRESETS[preset.name]) return [];
     const { policy } = ofAgent;
     const found = ofModel.problems.concat(ofAgent.problems, reducerProblems(policy, of.reducers, path));
-    const written = { models: of.models, path, changes: agent.policy };
-    return found.length > 0 ? found : numberProblems(policy, model, written);
+    if (found.length > 0 || policy === PRESETS[preset.name]) return found;
+    return numberProblems(policy, model, { models: of.models, path, changes: agent.policy });
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { budgetFor, resolveAmount } from './budget.ts';
 import type { ModelLimits } from '../plan/plan.ts';
+import { definedOf } from './defined-of.ts';
 import { z } from 'zod';
 import { BUILT_IN_REDUCERS } from '../plan/reducers/built-in.ts';
 import { compactionPolicy, policyShape } from './policy.ts';
@@ -83,28 +84,22 @@ export function changePolicy(policy: CompactionPolicy, changes: PolicyChanges): 
 
 /** What is wrong with changes of this policy, which fit the schema of changes. */
 export function changeProblems(policy: CompactionPolicy, changes: PolicyChanges): readonly z.core.$ZodIssue[] {
-  const { error } = compactionPolicy.safeParse(unchecked(policy, changes));
-  return [...(error?.issues ?? []), ...unusedPromptIssues(policy, changes)];
-}
-
-/** The prompt for a transcript is seldom sent while the preset asks behind the last request. */
-function unusedPromptIssues(policy: CompactionPolicy, { summary }: PolicyChanges): z.core.$ZodIssue[] {
-  if (policy.summary.sharesPrefix === null || summary?.sharesPrefix !== undefined) return [];
-  return (['history', 'update'] as const).flatMap((name) => {
-    const input = summary?.prompts?.[name];
-    if (input === undefined || input === null) return [];
-    const message = `is seldom sent: the preset ${policy.name} asks with sharesPrefix first. Set summary.sharesPrefix too, to null or to a prompt of your own. With null, this prompt asks for each summary, which then pays the full price for its input`;
-    return [{ code: 'custom', path: ['summary', 'prompts', name], message, input }];
-  });
+  return compactionPolicy.safeParse(unchecked(policy, changes)).error?.issues ?? [];
 }
 
 function unchecked(policy: CompactionPolicy, { reduce, ...others }: PolicyChanges): object {
   return {
-    ...Object(merged(policy, others)),
+    ...Object(merged(policy, { ...others, summary: askedByOwnPrompts(others.summary) })),
     // What a user sets counts for every model.
     ...(others.outputReserve !== undefined && { outputReserves: {} }),
     reduce: changedReducers(policy.reduce, new Map(entriesOf(reduce ?? {}))),
   };
+}
+
+/** Who writes a prompt for transcripts wants it used: it is not, where a summary is asked for behind the last request. */
+function askedByOwnPrompts(summary: PolicyChanges['summary']): PolicyChanges['summary'] {
+  const own = summary?.prompts?.history ?? summary?.prompts?.update;
+  return own === undefined || own === null ? summary : { sharesPrefix: null, ...definedOf(summary ?? {}) };
 }
 
 function changedReducers(uses: readonly ReducerUse[], changes: ReadonlyMap<string, unknown>): unknown[] {
@@ -183,6 +178,7 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
   // A compaction that wins less than `minimumGain` counts as failed (R5).
   const gain = Math.max(1, Math.ceil(policy.minimumGain * window));
   const kept = tail + userMessages;
+  const leastTarget = kept + summaryOutput + 1;
   const aim = policy.target === null ? 'trigger' : 'target';
   const percent = (tokens: number): number => (100 * tokens) / inputBudget;
   return [
@@ -190,7 +186,7 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
       policy.target !== null && trigger - asked < gain,
       ['target', 'trigger', 'minimumGain'],
       `target is ${asked} tokens and trigger ${trigger}: target must be ${gain} tokens (minimumGain: ${policy.minimumGain} of the window) or more below trigger. ${advice(
-        ['target', Math.floor(percent(trigger - gain)), 'or less'],
+        ['target', trigger - gain < leastTarget ? 0 : Math.floor(percent(trigger - gain)), 'or less'],
         ['trigger', Math.ceil(percent(asked + gain)), 'or more'],
       )}`,
     ],
@@ -200,6 +196,7 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
       `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) leave no room for a summary below ${aim} (${target}). ${advice(
         ['keep.tail', Math.floor(percent(target - summaryOutput - userMessages)), 'or less'],
         ['keep.userMessages', Math.floor(percent(target - summaryOutput - tail)), 'or less'],
+        ['target', leastTarget > trigger - gain ? 0 : Math.ceil(percent(leastTarget)), 'or more'],
       )}`,
     ],
     [
@@ -207,7 +204,7 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
       ['summary.maximumOutput', aim],
       `summary.maximumOutput is ${summaryOutput} tokens, but a compaction aims for ${target} in all (${aim}). ${advice([
         'summary.maximumOutput',
-        Math.floor(percent(target - kept)),
+        Math.floor(percent(target - kept - 1)),
         'or less',
       ])}`,
     ],

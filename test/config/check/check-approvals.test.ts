@@ -57,9 +57,10 @@ test('a pattern of tools is fine when one of them takes all arguments, and where
 test('before a worker has asked MCP servers, rules may name any tool of a server, but of single tools only those', async () => {
   const configuration = await load(`
 mcpServers: { files: { command: server }, tickets: { command: server } }
-agents: { default: { mcp: [files, tickets__search], approvals: { rules: [files__write, 'files__*', { tool: files__move, when: { to: x } }, tickets__search, tickets__serch, files] } } }`);
+agents: { default: { mcp: [files, tickets__search], approvals: { rules: [files__write, 'files__*', 'fil*', '*__write*', 'fill*', { tool: files__move, when: { to: x } }, tickets__search, tickets__serch, files] } } }`);
   expect(problemsOfWorker(configuration).map(({ option, message }) => `${option} ${message}`)).toEqual([
-    expect.stringMatching(/rules\[4\] is for the tool "tickets__serch".*did you mean tickets__search\?/),
-    expect.stringMatching(/rules\[5\] is for the tool "files"/),
+    expect.stringMatching(/rules\[4\] is for the tool "fill\*"/),
+    expect.stringMatching(/rules\[7\] is for the tool "tickets__serch".*did you mean tickets__search\?/),
+    expect.stringMatching(/rules\[8\] is for the tool "files"/),
   ]);
 });
