@@ -108,15 +108,18 @@ export class ConversationMethods {
   }
 
   /**
-   * Sends `/unpin <number>`, which ends a pinned rule. The rules behind it then have numbers that are lower by one.
+   * Sends `/unpin <number>`, which ends a pinned rule. Later pins then move up by one.
    * @param options.pin from 1, in the order of `pins`
-   * @throws HoldfastClientError `invalid_argument` (there is no such pin)
+   * @throws HoldfastClientError `invalid_argument` (there is no such pin, and no message waits that may add it)
    */
   async unpin(options: ToSend & { readonly pin: number }): Promise<SentMessage> {
-    const { pin } = options;
-    const pins = await this.pins(options);
-    // Sent again, it removes nothing more: it is answered as the duplicate that it is.
-    if (pin > pins.length && !(await this.#isSent(options))) throw noPin(pin, pins.length);
+    const { pin, conversationId } = options;
+    const { database } = this.#context;
+    const { waitingMessages } = await describeConversation(database, conversationId);
+    const pins = await readPins(database, conversationId);
+    // A waiting message may add the pin. Sent again, it removes nothing more: it is answered as the duplicate that it is.
+    const mayExist = pin <= pins.length || waitingMessages > 0;
+    if (!mayExist && !(await this.#isSent(options))) throw noPin(pin, pins.length);
     return this.send({ ...options, content: unpinLine(pin) });
   }
 

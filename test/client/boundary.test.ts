@@ -112,7 +112,6 @@ test('arguments that make no sense are refused with method, name, value and what
       () => client.conversation.pin({ conversationId, rule: ' \n' }),
       'conversation.pin: rule is " \\n": it must be a rule, not blank',
     ],
-    [() => client.conversation.unpin({ conversationId, pin: 3 }), 'there is no pin 3 (nothing is pinned)'],
     [
       async () => firstOf(client.conversation.watch({ conversationId, afterSequence: -1 })),
       'conversation.watch: afterSequence is -1: it must be a whole number of 0 or more',
@@ -202,6 +201,21 @@ test('a watch that begins while its client closes ends with it, and leaves no co
   const watching = errorOf(async () => firstOf(closed.conversation.watch({ conversationId, afterSequence: 9 })));
   await closed.close();
   expect((await watching).code).toBe('client_closed');
+});
+
+test('a number without a pin is refused where nothing waits, and not where a message that pins waits', async () => {
+  const sql = connectDatabase({ url: database.url });
+  const turn = await startTurn(sql);
+  await end(sql, turn);
+  await sql.end();
+  const of = { conversationId: turn.conversationId };
+  expect(await errorOf(() => client.conversation.unpin({ ...of, pin: 1 }))).toMatchObject({
+    code: 'invalid_argument',
+    what: 'there is no pin 1 (nothing is pinned)',
+  });
+  await client.conversation.pin({ ...of, rule: 'Be brief.' });
+  await client.conversation.unpin({ ...of, pin: 1 });
+  expect((await client.conversation.get(of)).waitingMessages).toBe(2);
 });
 
 test('what the function that writes an export throws comes back as it is', async () => {

@@ -31,7 +31,7 @@ const pin = conversationCommand({
       json: { conversationId, messageId },
       lines: [
         'Sent; it counts from the next step on.',
-        ...(remove === undefined ? [] : ['The pins behind it then have numbers that are lower by one.']),
+        ...(remove === undefined ? [] : ['Later pins then move up by one.']),
         `  list: npx holdfast pin ${shortId(conversationId)}`,
       ],
     };
