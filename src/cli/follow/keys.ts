@@ -11,8 +11,14 @@ const MOST_TYPED = 100_000;
 /** Characters of its end that are shown while it is typed. */
 const TYPED_SHOWN = 60;
 
-/** A line of a chat that is for the chat. `/pin` and `/unpin` are messages, because the turn that takes them changes the pins. */
-export const CHAT_COMMAND = /^\/(?!(?:un)?pin(?:\s|$))\w*(?=\s|$)/u;
+/** A line of a chat that is for the chat. A rule to pin and a pin to remove are messages, because the turn that takes them changes the pins. */
+export const CHAT_COMMAND = /^\/(?!pin[ \t]+\S|unpin[ \t]+\d+[ \t]*(?:\n|$))\w*(?=\s|$)/u;
+
+/** What to type instead of a `/pin` without a rule or an `/unpin` without a number; `null` for every other command. */
+export function pinForm(command: string): string | null {
+  if (command === '/pin') return 'Type `/pin <rule>`. Nothing was sent.';
+  return command === '/unpin' ? 'Type `/unpin <number>`. Nothing was sent.' : null;
+}
 
 /** What the keys of the terminal do while a turn is shown. */
 interface TurnKeys {
@@ -30,8 +36,8 @@ interface KeyEffects {
   readonly failed: (error: unknown) => void;
   /** Tells the user what to type instead. */
   readonly tell: (words: string) => void;
-  /** Takes a message for the turn. Left out: what is typed while no call waits counts for nothing. */
-  readonly send?: (message: string) => void;
+  /** Takes a message for the turn. Left out: what is typed while no call waits counts for nothing. @returns whether it was sent */
+  readonly send?: (message: string) => boolean;
 }
 
 /** `null` where there are no keys: input that is no terminal. */
@@ -57,8 +63,12 @@ export function listenForKeys(
     const answer = text.trim().toLowerCase();
     if (call !== undefined && (answer === 'y' || answer === 'yes')) decide('approve', call);
     else if (call !== undefined && (answer === 'n' || answer === 'no')) decide('deny', call);
-    else if (send !== undefined) send(text);
-    else if (call !== undefined) tell(`Call ${call} waits: y or n, then Enter. Nothing was sent.`);
+    else {
+      const isSent = send?.(text);
+      if (call === undefined) return;
+      if (isSent === undefined) tell(`Call ${call} waits: y or n, then Enter. Nothing was sent.`);
+      else if (isSent) tell(`Sent. Call ${call} still waits: y or n, then Enter.`);
+    }
   });
   const pressed = (text = '', key: { readonly name?: string; readonly ctrl?: boolean }): void => {
     // Raw mode takes the signal from the terminal's hands.

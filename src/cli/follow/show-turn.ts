@@ -11,7 +11,7 @@ import type { TurnItem } from '../render/turn/turn-items.ts';
 import { startState } from '../render/turn/turn-state.ts';
 import { NO_DISPLAY, openDisplay } from './display.ts';
 import type { Display } from './display.ts';
-import { CHAT_COMMAND, listenForKeys } from './keys.ts';
+import { CHAT_COMMAND, listenForKeys, pinForm } from './keys.ts';
 import { followTurn, readEndedTurn } from './follow-turn.ts';
 import type { FollowedTurn, FollowOptions } from './follow-turn.ts';
 
@@ -74,12 +74,15 @@ function openTurnScreen(
   const print = (item: TurnItem): void => screen.show(latest, [item]);
   const tell = (text: string): void => print({ kind: 'notice', level: 'warning', text });
   const failed = (error: unknown): void => tell(errorLines(describeError(error)).join(' '));
-  const send = (content: string): void => {
+  const send = (content: string): boolean => {
     const [command] = CHAT_COMMAND.exec(content) ?? [];
-    if (command !== undefined)
-      return tell(`${command} is answered between turns. To send such a line, begin it with a space.`);
+    if (command !== undefined) {
+      tell(pinForm(command) ?? `${command} is answered between turns. To send such a line, begin it with a space.`);
+      return false;
+    }
     print({ kind: 'user', text: content });
     requests.push(client.conversation.send({ conversationId, content }).catch(failed));
+    return true;
   };
   const effects = { failed, tell, ...(inChat && { send }) };
   const keys = output.repaints ? listenForKeys(client, conversationId, effects) : null;

@@ -5,7 +5,7 @@ import { definedOf } from '../../context/policy/defined-of.ts';
 import { clientCommand } from '../command.ts';
 import type { ClientCall } from '../command.ts';
 import { findConversation, shortId } from '../find-conversation.ts';
-import { CHAT_COMMAND } from '../follow/keys.ts';
+import { CHAT_COMMAND, pinForm } from '../follow/keys.ts';
 import { showTurn } from '../follow/show-turn.ts';
 import type { TurnTarget } from '../follow/turn-choice.ts';
 import { entryListLines } from '../render/lists/entry-list.ts';
@@ -65,6 +65,8 @@ export const commands = { chat };
 
 /** Other chats have commands that begin with a slash. @param word that begins so */
 function helpLines(word: string, conversationId: string | null): string[] {
+  const form = pinForm(word);
+  if (form !== null) return [form];
   const others = conversationId === null ? [] : ['show', 'context', 'compact'];
   return [
     ...(word === '/help' ? [] : [`There is no ${word} here. To send such a line, begin it with a space.`]),

@@ -72,7 +72,7 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
   await chat.shows('then Enter, decides');
   // A message that somebody types decides nothing, whatever letters are in it.
   chat.type('Say It is deployed, is it any good?\r');
-  await chat.shows(/> Say It is deployed, is it any good\?[^]*then Enter, decides/u);
+  await chat.shows(/> Say It is deployed, is it any good\?[^]*Sent\. Call \S+ still waits: y or n, then Enter\./u);
   chat.type('y\r');
   await chat.shows(/is it any good\?[^]*✓ completed[^]*> $/u);
   expect(deployed).toEqual(['1.0']);
@@ -100,6 +100,8 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
   await chat.shows('calling the model');
   chat.type('/help\r');
   await chat.shows('/help is answered between turns.');
+  chat.type('/pin\r');
+  await chat.shows('Type `/pin <rule>`. Nothing was sent.');
   chat.type('Say also\\\r');
   chat.type('this.\r');
   await chat.shows(/> Say also\s+this\./u);
@@ -114,6 +116,8 @@ test('chat on a terminal takes messages of several lines and earlier ones again,
 
   chat.type('/cost\r');
   await chat.shows('There is no /cost here.');
+  chat.type('/unpin two\r');
+  await chat.shows('Type `/unpin <number>`. Nothing was sent.');
   chat.type('\u0004');
   await chat.shows(/go on: npx holdfast chat [0-9a-f]{8}/u);
   expect(await chat.ended).toBe(0);
