@@ -116,14 +116,18 @@ export function describeError(thrown: unknown): DescribedError {
   };
 }
 
-/** @param columns `null`: two lines of any length. Default: `null` */
+/** @param columns `null`: two lines of any length. Only a command may be wider. Default: `null` */
 export function errorLines({ code, message, next }: DescribedError, columns: number | null = null): string[] {
   // A command is copied, so no row ends inside one.
-  const unbroken = next.replaceAll(/`[^`]*`/gu, (command) => command.replaceAll(' ', NO_BREAK_SPACE));
-  const rows = wrapWords(`next: ${unbroken}`, columns).map((row) => row.replaceAll(NO_BREAK_SPACE, ' '));
+  const unbroken = next.replaceAll(COMMAND, (command) => command.replaceAll(' ', NO_BREAK_SPACE));
+  const rows = wrapWords(`next: ${unbroken}`, columns, '', NO_BREAK_SPACE).map((row) =>
+    row.replaceAll(NO_BREAK_SPACE, ' '),
+  );
   return [...wrapWords(`error (${code}): ${message}`, columns), ...rows];
 }
 
+/** Between backticks, or from a colon to the end of the line. */
+const COMMAND = /`[^`]*`|(?<=: )npx holdfast .*/gu;
 const NO_BREAK_SPACE = '\u00a0';
 
 /** What is there too much or too little of, the line of its usage shows. */

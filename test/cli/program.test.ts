@@ -125,6 +125,11 @@ describe('errors in words', () => {
       'next: Run',
       '`npx holdfast dev`.',
     ]);
+    const command = 'npx holdfast logs worker --follow';
+    for (const next of [`Read \`${command}\` now.`, `Read it: ${command}`]) {
+      const described = describeError(new StackError('stack_not_started', 'It ended.', next));
+      expect(errorLines(described, 20).filter((row) => row.includes(command))).toHaveLength(1);
+    }
   });
 });
 

@@ -36,18 +36,23 @@ export function padStart(text: string, columns: number): string {
  * Breaks lines that are too long at spaces, and words longer than a row anywhere. Each element fits one row.
  * @param columns `null`: rows have any length, as in a pipe
  * @param indent stands before each row but the first, and counts
+ * @param whole a word that contains this text is never broken, so that its row may be too long. Default: every long word is broken
  */
-export function wrapWords(text: string, columns: number | null, indent = ''): string[] {
+export function wrapWords(text: string, columns: number | null, indent = '', whole?: string): string[] {
   if (columns === null) return text.split('\n');
   const width = Math.max(1, columns - indent.length);
-  const rows = text.split('\n').flatMap((line) => (displayWidth(line) <= width ? [line] : wrapLine(line, width)));
+  const rows = text
+    .split('\n')
+    .flatMap((line) => (displayWidth(line) <= width ? [line] : wrapLine(line, width, whole)));
   return rows.map((row, index) => (index === 0 ? row : `${indent}${row}`));
 }
 
-function wrapLine(line: string, columns: number): string[] {
+function wrapLine(line: string, columns: number, whole: string | undefined): string[] {
   const rows: string[] = [];
   let row = '';
-  for (const piece of line.split(/(?<= )(?! )/u).flatMap((word) => breakWord(word, columns))) {
+  const words = line.split(/(?<= )(?! )/u);
+  const isWhole = (word: string): boolean => whole !== undefined && word.includes(whole);
+  for (const piece of words.flatMap((word) => (isWhole(word) ? [word] : breakWord(word, columns)))) {
     if (row !== '' && displayWidth((row + piece).trimEnd()) > columns) {
       rows.push(row);
       row = '';
