@@ -11,9 +11,9 @@ export function stateOf({
   readonly label: string;
   readonly tone: Tone;
 } {
+  if (isOpen(turn)) return OPEN[turn.state];
   if (workerNeed !== null) return OPEN.waiting_for_worker;
-  if (turn === null || (turn.state === 'ended' && waitingMessages > 0)) return { label: 'queued', tone: 'busy' };
-  if (turn.state !== 'ended') return OPEN[turn.state];
+  if (turn === null || waitingMessages > 0) return { label: 'queued', tone: 'busy' };
   const outcome = turn.outcome ?? 'completed';
   if (outcome === 'completed') return { label: 'completed', tone: 'good' };
   return { label: outcome.replaceAll('_', ' '), tone: outcome === 'stopped' ? 'quiet' : 'bad' };
@@ -27,6 +27,6 @@ const OPEN = {
   waiting_for_worker: { label: 'waiting for a worker', tone: 'waiting' },
 } as const satisfies Record<Exclude<Turn['state'], 'ended'>, { label: string; tone: Tone }>;
 
-export function isOpen(turn: Turn | null): boolean {
+export function isOpen(turn: Turn | null): turn is Turn & { readonly state: keyof typeof OPEN } {
   return turn !== null && turn.state !== 'ended';
 }

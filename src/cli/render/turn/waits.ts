@@ -40,7 +40,7 @@ export function applyWait(state: TurnScreenState, { data, createdAt }: TimelineE
 }
 
 export function workerNeedNotice(need: WorkerNeed): string {
-  return `No worker has ${needWords(need)} so far. The turn goes on when one does.`;
+  return `No worker has ${needWords(need)} so far. The turn begins or goes on when one does.`;
 }
 
 function needWords({ needs, name }: WorkerNeed): string {

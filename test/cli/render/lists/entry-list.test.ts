@@ -91,7 +91,7 @@ test('the head tells what there is to tell of a conversation, and nothing else',
   const workerNeed = { needs: 'agent', name: 'bank' } as const;
   expect(head({ waitingMessages: 1, workerNeed }).slice(2)).toEqual([
     'waiting for worker · agent default · 9 entries · 1 message waiting',
-    '^No worker has the agent bank so far. The turn goes on when one does.^',
+    '^No worker has the agent bank so far. The turn begins or goes on when one does.^',
   ]);
   expect(head({ turn: turnOf({ explanation: 'The turn completed.' }) }).join()).not.toContain('The turn completed');
 });
