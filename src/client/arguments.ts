@@ -56,7 +56,7 @@ export function oneOf(...values: readonly string[]): z.ZodType {
  * @param names of the fields that the refusal lists; default: all
  */
 export function exactly<Shape extends z.ZodRawShape>(shape: Shape, names: readonly string[] = Object.keys(shape)) {
-  const unknown = `is not accepted: there are ${names.join(', ')}`;
+  const unknown = `is not accepted: there are ${names.join(', ') || 'none'}`;
   return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : undefined) });
 }
 

@@ -24,3 +24,15 @@ test('the refusal of a field of the body lists the fields of the body, without t
     'The request is refused: text is not accepted: there are content, mode.',
   );
 });
+
+test('the refusal of a field says so where the body takes none', async () => {
+  const path = '/v1/conversations/{conversationId}/stop';
+  const read = argumentReader({ method: 'post', path, arguments: { conversationId: z.string() } });
+  const server = new Hono()
+    .post('/v1/conversations/:conversationId/stop', async (context) => context.json(await read(context)))
+    .onError((error, context) => context.text(error.message, 400));
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ text: 'x' });
+  const answer = await server.request('/v1/conversations/7/stop', { method: 'POST', headers, body });
+  expect(await answer.text()).toBe('The request is refused: text is not accepted: there are none.');
+});
