@@ -64,7 +64,7 @@ export function createLocalLogin(secret: Buffer) {
     return context.json({ path: `/login?ticket=${ticket}` }, 201);
   });
   routes.get('/login', (context) => {
-    // Of a link that was used, or that the server before this one gave, the page says whether the browser is in all the same.
+    // A used link, or one of an earlier run of the server, logs nobody in. The page then asks for a login if the browser has none.
     if (tickets.delete(context.req.query('ticket') ?? '')) remember(context, secret.toString('base64url'));
     return context.redirect('/', 303);
   });

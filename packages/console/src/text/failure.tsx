@@ -4,12 +4,12 @@ import { Problem, wantsKey } from '../api/problem.ts';
 import { logIn } from '../api/request.ts';
 import { printable } from './printable.ts';
 
-/** What went wrong and what to do. A server that wants a key is answered once, above the page. */
+/** What went wrong and what to do. Renders nothing when the server asks for an API key: the frame has one form for that, above the page. */
 export function Failure({ error }: { readonly error: Error }) {
   return wantsKey(error) ? null : <Explained error={error} />;
 }
 
-/** What to do, where the server's advice is one for programs. */
+/** What to do, by error code. Replaces advice of the server that is meant for programs. */
 const ON_A_PAGE: Readonly<Record<string, string>> = {
   invalid_argument: 'Correct it, and try again.',
   conversation_not_found: 'Choose one of the list of conversations.',
@@ -29,7 +29,7 @@ function asSentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!…]$/u.test(text) ? '' : '.'}`;
 }
 
-/** What stands between backticks is to be typed. */
+/** Shows text between backticks as code. */
 function withCode(text: string): ReactNode[] {
   return text.split('`').map((piece, place) => {
     const shown = printable(piece);
