@@ -48,6 +48,11 @@ function readOwner(path) {
   }
 }
 
+/** @param {ReturnType<typeof readOwner>} owner */
+function isAlive(owner) {
+  return owner !== null && owner.start !== null && processStart(owner.processId) === owner.start;
+}
+
 /**
  * The id of the living process that holds the lock, or null.
  *
@@ -56,15 +61,19 @@ function readOwner(path) {
  */
 export function lockHolder(path) {
   const owner = readOwner(path);
-  return owner !== null && owner.start !== null && processStart(owner.processId) === owner.start
-    ? owner.processId
-    : null;
+  return owner !== null && isAlive(owner) ? owner.processId : null;
 }
 
-/** @param {string} path */
-function isBeingWritten(path) {
+/**
+ * Whether a living process holds the lock, or is just writing that it does. Reads the file once, because it may be written meanwhile.
+ *
+ * @param {string} path
+ */
+function isHeld(path) {
+  const owner = readOwner(path);
+  if (owner !== null) return isAlive(owner);
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && readOwner(path) === null && Date.now() - stat.mtimeMs < WRITE_MILLISECONDS;
+  return stat !== undefined && Date.now() - stat.mtimeMs < WRITE_MILLISECONDS;
 }
 
 /**
@@ -76,8 +85,19 @@ function isBeingWritten(path) {
  */
 export function tryLock(path) {
   mkdirSync(dirname(path), { recursive: true });
-  if (lockHolder(path) !== null || isBeingWritten(path)) return null;
+  const lock = createLock(path);
+  if (lock !== null || isHeld(path)) return lock;
   rmSync(path, { recursive: true, force: true });
+  return createLock(path);
+}
+
+/**
+ * Null where there is a file already.
+ *
+ * @param {string} path
+ * @returns {Lock | null}
+ */
+function createLock(path) {
   try {
     const owner = { processId: process.pid, start: processStart(process.pid) };
     writeFileSync(path, JSON.stringify(owner), { flag: 'wx', mode: 0o600 });
