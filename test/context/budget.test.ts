@@ -101,13 +101,13 @@ describe('policyProblems', () => {
     [{ trigger: { fraction: 0.55 } }, 'trigger to { fraction: 0.63 } or more.', { trigger: { fraction: 0.63 } }],
     [
       { minimumGain: 0.5 },
-      'Set target to { fraction: 0.29 } or less.',
+      'Change target and trigger.',
       { target: { fraction: 0.29 }, keep: { userMessages: { tokens: 0 } } },
     ],
     [{ minimumGain: 0.9 }, 'Change target and trigger.', { minimumGain: 0.1 }],
     [
       { target: { fraction: 0.3 } },
-      'Set keep.userMessages to { fraction: 0.09 } or less.',
+      'Set keep.userMessages to { fraction: 0.09 } or less, or target to { fraction: 0.36 } or more.',
       { keep: { userMessages: { fraction: 0.09 } } },
     ],
     [
@@ -117,7 +117,7 @@ describe('policyProblems', () => {
     ],
     [
       { keep: { tail: { fraction: 0.3 } } },
-      'Set keep.tail to { fraction: 0.14 } or less, or keep.userMessages to { fraction: 0.09 } or less.',
+      'Set keep.tail to { fraction: 0.14 } or less, or keep.userMessages to { fraction: 0.09 } or less, or target to { fraction: 0.56 } or more.',
       { keep: { userMessages: { fraction: 0.09 } } },
     ],
     [

@@ -178,7 +178,7 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
   // A compaction that wins less than `minimumGain` counts as failed (R5).
   const gain = Math.max(1, Math.ceil(policy.minimumGain * window));
   const kept = tail + userMessages;
-  const leastTarget = kept + summaryOutput + 1;
+  const leastTarget = Math.max(kept, summaryOutput) + 1;
   const aim = policy.target === null ? 'trigger' : 'target';
   const percent = (tokens: number): number => (100 * tokens) / inputBudget;
   return [
@@ -204,7 +204,7 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
       ['summary.maximumOutput', aim],
       `summary.maximumOutput is ${summaryOutput} tokens, but a compaction aims for ${target} in all (${aim}). ${advice([
         'summary.maximumOutput',
-        Math.floor(percent(target - kept - 1)),
+        Math.floor(percent(Math.min(target - kept, target - 1))),
         'or less',
       ])}`,
     ],

@@ -65,7 +65,7 @@ const CAUSES: Readonly<Record<CompactionPlan['reason'], string>> = {
 };
 
 function cause({ reason, proactive }: Pick<CompactionPlan, 'reason' | 'proactive'>): string[] {
-  // Asked for is asked for, whether the view still fitted or not.
+  // Who asked for a compaction does not ask whether the view still fitted.
   const label = proactive === null || reason === 'manual' ? '' : proactive ? ' (proactive)' : ' (reactive)';
   return [`${CAUSES[reason]}${label}`];
 }
