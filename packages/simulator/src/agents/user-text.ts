@@ -53,7 +53,7 @@ export function classifyUserText(text: string): UserTextKind {
 }
 
 function isSummary(text: string): boolean {
-  if (SUMMARY_HEADING.test(text) || /^\s*(?:\[[^\]\n]*\bsummary\b[^\]\n]*\]|<[\w-]*summary\b)/i.test(text)) return true;
+  if (/^\s*(?:\[[^\]\n]*\bsummary\b[^\]\n]*\]|<[\w-]*summary\b)/i.test(text)) return true;
   const headings = text.match(HEADING)?.length ?? 0;
   return headings >= 2 && SUMMARY_ANNOUNCED.test(text.slice(0, ANNOUNCEMENT_CHARACTERS));
 }
