@@ -53,7 +53,8 @@ test('a turn reads no whole table, and not a row of each conversation that there
   const fetched = (reads: readonly TableReads[]): number => reads.reduce((sum, each) => sum + each.fetched, 0);
   // In small tables some of it is read by scans.
   const before = fetched(few) + few.reduce((sum, each) => sum + each.scanned, 0);
-  expect(fetched(many)).toBeLessThan(before * 1.2);
+  // The same turn reads a few hundred rows more or fewer by its plans and by how long it waits.
+  expect(fetched(many) - before).toBeLessThan(COPIES);
 });
 
 test('a turn indexes nothing for search: it neither looks into a table of the index nor writes there', () => {
