@@ -58,6 +58,21 @@ test('a reducer that changes what it was not given is passed over and told of; a
   expect(failures[0]).toEqual(['own', expect.any(ReducerError)]);
 });
 
+test('a clip to a share of an entry keeps whole characters, and to more than it has all of them', () => {
+  const size = (head: number, tail: number) => {
+    const planned = reading(changing((ids) => ids.map((id) => clip(id, { head, tail })))).plan();
+    return planned.kind === 'planned' ? planned.plan.operations[0] : planned;
+  };
+  expect(size(300.7, 0.2)).toMatchObject({ headCharacters: 300, tailCharacters: 0 });
+  expect(size(300, Infinity)).toBeUndefined();
+});
+
+test.each([-1, Number.NaN])('a reducer that clips to %d characters is passed over and told of', (head) => {
+  const { failures, plan } = reading(changing((ids) => ids.map((id) => clip(id, { head, tail: 0 }))));
+  expect(plan()).toMatchObject({ kind: 'planned', plan: { form: 'summary' } });
+  expect(failures[0]).toEqual(['own', expect.any(ReducerError)]);
+});
+
 test('two reducers of one name are refused', () => {
   expect(() => reducersWith([changing(() => []), changing(() => [])])).toThrow('Two reducers are called own');
   expect(() => reducersWith([defineReducer({ name: 'clip', options: z.object({}), plan: () => [] })])).toThrow(

@@ -57,7 +57,7 @@ export function strip(id: string): Change {
   return { kind: 'strip', id };
 }
 
-/** `plan` named an entry that it was not given, or cleared what is no tool result. */
+/** `plan` named an entry that it was not given, cleared what is no tool result, or clipped to less than 0 characters. */
 export class ReducerError extends Error {
   override readonly name = 'ReducerError';
   readonly code = 'reducer_change_invalid';
@@ -125,7 +125,14 @@ function applyChange(
   const entry = draft.state.table.at(position);
   switch (change.kind) {
     case 'clip': {
-      const { head, tail } = change;
+      const characters = characterCount(entry.measurements);
+      // A share of an entry's characters has decimals, which Postgres refuses.
+      const [head = 0, tail = 0] = [change.head, change.tail].map((kept) => Math.floor(Math.min(kept, characters)));
+      if (!(head >= 0 && tail >= 0)) {
+        throw new ReducerError(
+          `${name} clipped ${change.id} to ${change.head} and ${change.tail} characters: use 0 or more`,
+        );
+      }
       const keepMedia = showsMedia(draft.measurementsOf(position));
       draft.change(position, clipOperation(entry, { head, tail, keepMedia }));
       return;
