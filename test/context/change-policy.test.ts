@@ -100,6 +100,12 @@ describe('reducers', () => {
     ]);
     expect(changed.reduce.at(-1)?.options).toEqual({ keep: 3 });
   });
+
+  test('of your own one, options that are called like those of an amount or a prompt are taken as they are', () => {
+    const preset = { ...DEFAULT_POLICY, reduce: [{ use: 'own', options: { tokens: 5, text: 'old', keep: 3 } }] };
+    const { reduce } = changePolicy(preset, { reduce: { own: { tokens: 9, text: 'new' } } });
+    expect(reduce).toEqual([{ use: 'own', options: { tokens: 9, text: 'new', keep: 3 } }]);
+  });
 });
 
 describe('what is wrong', () => {

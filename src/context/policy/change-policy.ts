@@ -106,7 +106,9 @@ function changedReducers(uses: readonly ReducerUse[], changes: ReadonlyMap<strin
   const added = [...changes].filter(([name]) => !uses.some(({ use }) => use === name));
   return [...uses, ...added.map(([use]) => ({ use, options: {} }))].flatMap(({ use, options }) => {
     const change = changes.get(use);
-    return change === false ? [] : [{ use, options: merged(options, change) }];
+    if (change === false) return [];
+    // Options of your own reducer may be called `tokens` or `text`, and are no amount and no prompt.
+    return [{ use, options: typeof change === 'object' && change !== null ? mergedOptions(options, change) : options }];
   });
 }
 
@@ -115,6 +117,10 @@ function merged(value: unknown, change: unknown): unknown {
   if (typeof change !== 'object' || change === null || Array.isArray(change)) return change;
   if ('tokens' in change || 'fraction' in change) return { exact: true, ...change };
   if ('text' in change) return change;
+  return mergedOptions(value, change);
+}
+
+function mergedOptions(value: unknown, change: object): object {
   const kept = typeof value === 'object' && value !== null ? entriesOf(value) : [];
   const changed = entriesOf(change).map(([name, below]) => [name, merged(valueAt(value, name), below)]);
   return Object.fromEntries([...kept, ...changed]);
