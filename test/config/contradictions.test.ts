@@ -3,6 +3,8 @@ import { changePolicy, policyChanges, policyProblems } from '../../src/context/p
 import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { requirePolicies } from '../../src/config/check/check-policies.ts';
+import { reducersWith } from '../../src/config/reducers.ts';
 import { load, problemsOf } from './support/written-configuration.ts';
 
 const LIMITS = { window: 200_000, maximumOutput: 32_000 };
@@ -89,5 +91,24 @@ describe('numbers that contradict each other', () => {
     expect(await problemsOf(file, { presets })).toContain(
       '1:50 agents.a.policy.reduce.clip.headFraction is missing: it must be a number',
     );
+  });
+});
+
+describe('policies in code are refused when a worker starts', () => {
+  test('a preset that only a conversation would choose, with a reducer that is none or lacks an option', async () => {
+    const named = (use: string) => ({ ...DEFAULT_POLICY, name: `own-${use}`, reduce: [{ use, options: {} }] });
+    const configuration = await load('', { presets: [named('dedup'), named('strip_images')] });
+    const start = () => requirePolicies(configuration, reducersWith([]));
+    expect(start).toThrow('preset own-dedup: reduce.dedup is no reducer');
+    expect(start).toThrow('preset own-strip_images: reduce.strip_images.keepNewest is missing');
+  });
+
+  test('an agent with numbers that contradict each other', async () => {
+    const configuration = await load('');
+    const policy = { ...DEFAULT_POLICY, keep: { ...DEFAULT_POLICY.keep, tail: { fraction: 0.9 } } };
+    const agents = configuration.agents.map((agent) => Object.assign({}, agent, { policy }));
+    const start = () => requirePolicies({ ...configuration, agents }, reducersWith([]));
+    expect(start).toThrow(/agent default: policy\.keep\.tail contradicts another number/u);
+    expect(() => requirePolicies(configuration, reducersWith([]))).not.toThrow();
   });
 });

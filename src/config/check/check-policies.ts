@@ -46,17 +46,27 @@ export function agentPolicyProblems(
   });
 }
 
-/** @throws ConfigurationError naming what is wrong with policies that were given in code, for each agent that has one */
-export function requirePolicies(configuration: Pick<Configuration, 'agents' | 'models'>, reducers: Reducers): void {
-  const problems = configuration.agents.flatMap((agent) => {
+/**
+ * Checks policies that were given in code: the reducers of each preset, which a conversation may choose, and all of each agent's.
+ * @throws ConfigurationError naming what is wrong
+ */
+export function requirePolicies(
+  configuration: Pick<Configuration, 'agents' | 'models' | 'presets'>,
+  reducers: Reducers,
+): void {
+  const ofPresets = Object.values(configuration.presets).flatMap((preset) =>
+    reducerProblems(preset, reducers, []).map((problem) => inPolicy(`preset ${preset.name}: `, problem)),
+  );
+  const ofAgents = configuration.agents.flatMap((agent) => {
     const policies = [agent, ...(agent.fallbacks ?? [])].filter(({ policy }) => policy !== PRESETS[policy.name]);
     const found = policies.flatMap(({ model, policy }) =>
       reducerProblems(policy, reducers, []).concat(
         numberProblems(policy, model, { models: configuration.models, path: [] }),
       ),
     );
-    return found.map((problem) => inAgent(agent.name, problem));
+    return found.map((problem) => inPolicy(`agent ${agent.name}: policy.`, problem));
   });
+  const problems = [...ofPresets, ...ofAgents];
   if (problems.length > 0) throw invalidConfiguration(problems);
 }
 
@@ -64,8 +74,8 @@ function below(path: readonly string[], problems: readonly FoundProblem[]): Foun
   return problems.map(({ code, message, path: inside }) => ({ code, message, path: [...path, ...inside] }));
 }
 
-function inAgent(name: string, { code, path, message }: FoundProblem) {
-  return { code, option: `agent ${name}: policy.${optionPath(path)}`, message };
+function inPolicy(of: string, { code, path, message }: FoundProblem) {
+  return { code, option: `${of}${optionPath(path)}`, message };
 }
 
 /** The policy with changes, or without them where they are wrong. */
