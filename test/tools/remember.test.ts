@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forget, remember, updatePlan } from '../../src/tools/builtin/conversation-tools.ts';
+import { forget, pin, remember, updatePlan } from '../../src/tools/builtin/conversation-tools.ts';
 import type { ToolContext } from '../../src/tools/tool.ts';
 import { call } from './support/tool-context.ts';
 
@@ -54,6 +54,14 @@ test('both say of an agent without memory that it has none', async () => {
   const refused = { isError: true, text: expect.stringContaining('memory is not enabled for it') };
   expect(await call(remember, { input: { text: 'Tabs.' } })).toMatchObject(refused);
   expect(await call(forget, { input: { id: ID } })).toMatchObject(refused);
+});
+
+test('a pinned rule is one line, and never an empty one', async () => {
+  expect(await call(pin, { input: { rule: ' Answer\n in Dutch. ' } })).toMatchObject({
+    isError: false,
+    text: 'Pinned: Answer in Dutch.',
+  });
+  expect(await call(pin, { input: { rule: ' \n ' } })).toMatchObject({ isError: true });
 });
 
 test('the plan is one line per item with its state', async () => {
