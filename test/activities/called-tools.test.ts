@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { callModel } from '../../src/activities/model/call-model.ts';
+import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
+import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
+import { WOLFFISH_POLICY } from '../../src/context/policy/presets/wolffish.ts';
 import type { ModelAnswer } from '../../src/models/model-client.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import type { ToolDefinition } from '../../src/tools/tool.ts';
@@ -24,12 +27,13 @@ async function answered(
   tools: readonly ToolDefinition[],
   content: ModelAnswer['content'],
   own: readonly ToolDefinition[] = [],
+  policy: CompactionPolicy = DEFAULT_POLICY,
 ) {
   const toolTraits = createToolRegistry(tools).traitsFor({
     tools: tools.map(({ name }) => name),
     allowCommands: false,
   });
-  const turn = await startTurn(sql, 'Act', { snapshot: { tools: tools.map(toolSchema), toolTraits } });
+  const turn = await startTurn(sql, 'Act', { snapshot: { policy, tools: tools.map(toolSchema), toolTraits } });
   const answer: ModelAnswer = { content, stopReason: 'tool_calls' };
   const dependencies = {
     ...activityDependencies(sql, { tools: own }),
@@ -50,6 +54,11 @@ test('a worker that lacks a tool knows from the turn how it runs and whether it 
     tools: { names, exclusive: [0], timeoutSeconds: [5, 120] },
     asks: true,
   });
+});
+
+test('W31 under wolffish the calls of an answer run one by one, whatever their tools say', async () => {
+  const calls = [toolCall(0, 'act'), toolCall(1, 'invented')];
+  expect(await answered([tool], calls, [], WOLFFISH_POLICY)).toMatchObject({ tools: { exclusive: [0, 1] } });
 });
 
 test("a call waits for approval if the worker's version of its tool asks, also in a turn that began with one that did not", async () => {

@@ -119,6 +119,14 @@ test('W18 one call summarizes what the pass shortened, and the summary comes las
   expect(messages[before]).toMatchObject({ origin: 'summary' });
 });
 
+test('W18 images go before any text is truncated', () => {
+  const conversation = mailbox(5, 20_000);
+  for (let shot = 0; shot < 20; shot += 1) conversation.log.step([[image(2_000, 2_000)]]);
+  const { operations } = planWith(conversation);
+  expect(operations.length).toBeGreaterThan(10);
+  expect(operations.filter(({ kind }) => kind !== 'strip')).toEqual([]);
+});
+
 test('W19 every image that a request has carried goes, with one marker for each result', () => {
   const conversation = mailbox(6, 34_000);
   const [, shot] = conversation.log.step([[...text('window'), image(2_000, 2_000), image(2_000, 2_000)]]);

@@ -19,6 +19,7 @@ import {
 export const COWORK_POLICY = definePolicy({
   name: 'cowork',
   trigger: { fraction: 0.9, of: 'window' },
+  // After an overflow every preset aims for 70 % of its target: here for 35 % of the window.
   target: { fraction: 0.5, of: 'window' },
   outputReserve: { tokens: 0 },
   keep: {
@@ -71,5 +72,4 @@ export const COWORK_POLICY = definePolicy({
       headShare: 0.7,
     },
   },
-  // After an overflow 35 % of the window.
 });
