@@ -1,12 +1,10 @@
 import { saidText, textOf } from '../log/content.ts';
 import { firstFitting, headOf, oneLine } from '../plan/clip.ts';
 import type { Entry } from '../log/entry.ts';
-import { NO_CALIBRATION } from '../log/estimate.ts';
 import { quoteText } from '../log/frames.ts';
 import { groupEntries } from '../log/groups.ts';
 import { identifiersIn, pathsInArguments, readableText } from '../log/readable-text.ts';
 import { textTokens } from '../log/measure.ts';
-import type { Calibration } from '../plan/plan.ts';
 import type { CompactionPolicy, SectionSubject } from '../policy/policy.ts';
 import { parseSections, renderSections } from './sections.ts';
 
@@ -32,9 +30,8 @@ export function extractiveSummary(input: {
   readonly entries: readonly Entry[];
   readonly previousSummary: string | null;
   readonly maximumTokens: number;
-  readonly calibration?: Calibration;
 }): string {
-  const { maximumTokens, calibration = NO_CALIBRATION } = input;
+  const { maximumTokens } = input;
   const { sections, headings } = input.policy.summary;
   const titles = sections.map(({ title }) => title);
   const previous = parseSections(input.previousSummary ?? '', titles, headings);
@@ -50,7 +47,7 @@ export function extractiveSummary(input: {
     });
     return renderSections(texts, headings);
   };
-  const fits = (text: string): boolean => textTokens(text, calibration) <= maximumTokens;
+  const fits = (text: string): boolean => textTokens(text) <= maximumTokens;
   // Quoted once more as a whole: a mark may go on in the next line.
   return quoteText(firstFitting({ from: maximumTokens * CHARACTERS_PER_TOKEN, least: 1, render, fits }));
 }
