@@ -33,6 +33,7 @@ const shared = {
   hookTimeout: 600_000,
   expect: { poll: { timeout: 240_000 } },
   allowOnly: false,
+  setupFiles: 'test/support/same-cases.ts',
 } as const;
 
 /** Whether this process may mount a disk of its own: root on Linux, and not in every container. */
