@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { restartDelay, supervise } from '../../src/local/supervise.ts';
@@ -14,6 +15,20 @@ async function startScript(script: string): Promise<RunningService> {
     workingDirectory: '/',
   });
   return { process, stop: () => process.stop() };
+}
+
+/** What happens to a service. A wait for an event is told at once: half a second after an end the service starts again. */
+function recordEvents() {
+  const events: ServiceEvent[] = [];
+  const told = new EventEmitter();
+  return {
+    events,
+    record: (event: ServiceEvent): void => {
+      events.push(event);
+      told.emit(event.kind);
+    },
+    next: async (kind: ServiceEvent['kind']): Promise<void> => void (await once(told, kind)),
+  };
 }
 
 const FOREVER = 'while :; do sleep 0.05; done';
@@ -39,30 +54,33 @@ describe('supervision', () => {
   });
 
   test('a stop while it waits for a restart ends at once and starts nothing', async () => {
-    const events: ServiceEvent[] = [];
+    const { events, record, next } = recordEvents();
     let starts = 0;
     const start = async (): Promise<RunningService> => {
       starts += 1;
       return startScript('exit 1');
     };
-    const service = await supervise({ name: 'worker', logFile: 'worker.log', start }, (event) => events.push(event));
-    await waitUntil('it has ended', () => events.some(({ kind }) => kind === 'ended'));
+    const ended = next('ended');
+    const service = await supervise({ name: 'worker', logFile: 'worker.log', start }, record);
+    await ended;
     await service.stop();
     expect(starts).toBe(1);
     expect(events.at(-1)?.kind).toBe('stopping');
   });
 
   test('a restart that is asked for is made at once, also in a wait, and the failures before it count no more', async () => {
-    const events: ServiceEvent[] = [];
+    const { events, record, next } = recordEvents();
     const scripts = [FOREVER, 'exit 1', 'exit 1', FOREVER];
     const start = (): Promise<RunningService> => startScript(scripts.shift() ?? FOREVER);
-    const service = await supervise({ name: 'worker', logFile: 'worker.log', start }, (event) => events.push(event));
-    await service.restart();
-    await waitUntil('it has ended by itself', () => events.at(-1)?.kind === 'ended');
-    await service.restart();
-    const ends = (): ServiceEvent[] => events.filter(({ kind }) => kind === 'ended');
-    await waitUntil('it has ended by itself again', () => ends().length === 2);
-    expect(ends()).toMatchObject([1, 1].map((ends) => ({ restartMilliseconds: restartDelay(ends) })));
+    const service = await supervise({ name: 'worker', logFile: 'worker.log', start }, record);
+    for (let ends = 1; ends <= 2; ends += 1) {
+      const endedByItself = next('ended');
+      await service.restart();
+      await endedByItself;
+    }
+    expect(events.filter(({ kind }) => kind === 'ended')).toMatchObject(
+      [1, 1].map((ends) => ({ restartMilliseconds: restartDelay(ends) })),
+    );
     await service.restart();
     await waitUntil('it runs', () => events.at(-1)?.kind === 'ready');
     const kinds = ['starting', 'ready', 'starting', 'ready', 'ended', 'ready', 'ended', 'ready'];

@@ -78,9 +78,9 @@ test('a turn ends at its limit across runs, after the model was told once; resum
   const { conversationId } = turn;
   expect(turn).toMatchObject({ outcome: 'budget_exhausted', reason: 'step_limit', steps: 5 });
   expect(turn.explanation).toContain('holdfast resume');
-  expect((await harness.temporal.workflow.count(`WorkflowId = "agent-turn:${conversationId}"`)).count).toBeGreaterThan(
-    1,
-  );
+  // Visibility is written behind the workflow.
+  const runs = async () => harness.temporal.workflow.count(`WorkflowId = "agent-turn:${conversationId}"`);
+  await expect.poll(async () => (await runs()).count).toBeGreaterThan(1);
   const notes = (await textsOf(conversationId)).filter((text) => text.startsWith('note: [Limit]'));
   expect(notes).toEqual([expect.stringContaining('This turn has used 4 of 5 steps.')]);
   await expect(client.conversation.resume({ conversationId, raise: { cost: 1 } })).rejects.toMatchObject({
