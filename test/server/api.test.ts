@@ -105,7 +105,8 @@ test('a stream in which nothing happens has comments', async () => {
     text += chunk;
     if (text.length >= 8) break;
   }
-  expect(text).toBe(': \n\n: \n\n');
+  // Those that came together are read together.
+  expect(text).toMatch(/^(?:: \n\n){2,}$/u);
 });
 
 test('a stream of a conversation that is deleted ends with a problem', async () => {
