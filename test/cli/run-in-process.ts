@@ -26,7 +26,7 @@ export async function runInProcess(
   running = true;
   const before = { environment: process.env, directory: process.cwd(), exitCode: process.exitCode };
   const printed: Record<(typeof OUTPUTS)[number], Buffer[]> = { stdout: [], stderr: [] };
-  const writes = OUTPUTS.map((name) => [name, process[name].write.bind(process[name])] as const);
+  const writes = OUTPUTS.map((name) => [name, Object.getOwnPropertyDescriptor(process[name], 'write')] as const);
   for (const name of OUTPUTS) {
     process[name].write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
       printed[name].push(Buffer.from(chunk as string));
@@ -46,7 +46,10 @@ export async function runInProcess(
     const [stdout, stderr] = OUTPUTS.map((name) => Buffer.concat(printed[name]).toString());
     return { code: exitCode(), stdout: stdout ?? '', stderr: stderr ?? '' };
   } finally {
-    for (const [name, write] of writes) process[name].write = write;
+    for (const [name, write] of writes) {
+      Reflect.deleteProperty(process[name], 'write');
+      if (write !== undefined) Object.defineProperty(process[name], 'write', write);
+    }
     if (stdin !== undefined) Object.defineProperty(process, 'stdin', stdin);
     process.env = before.environment;
     process.exitCode = before.exitCode;
