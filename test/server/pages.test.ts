@@ -61,7 +61,7 @@ test('a person watches a task compact, stops it and resumes with a raise, finds 
   const { harness, page, complaints, startTask, untilState } = pages;
   await harness.fault({ kind: 'stall_stream', match: { purpose: 'summary' } });
   await startTask('Call read_log with {"page": "$index"} 8 times, one by one\nSay heron');
-  await page.getByText(/^Compacts .* tokens in \d+ messages, \d+ targets \(summary\)/u).waitFor();
+  await page.getByText(/^Compacts .* tokens in \d+ messages, \d+ to change \(summary\)/u).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await untilState('stopped');
   await harness.clearFaults();

@@ -10,7 +10,7 @@ const PLAN = {
   willRetry: false,
   tokensBefore: 31_204,
   operations: 0,
-  targets: null,
+  messagesChanged: null,
   proactive: null,
 } as const;
 const ENTRY = '01981f3c-0000-7000-8000-00000000000e';

@@ -53,6 +53,6 @@ test('W3, W37, W38 41 mails are read one by one: 41 of 41, no 400, also when a w
   expect(Number(started['messages'])).toBeGreaterThan(20);
   const applied = events.find(({ kind }) => kind === 'compaction_committed')?.data ?? {};
   expect(applied['tokensSaved']).toBe(Number(applied['tokensBefore']) - Number(applied['tokensAfter']));
-  expect(Number(applied['targets'])).toBeGreaterThan(1);
+  expect(Number(applied['messagesChanged'])).toBeGreaterThan(1);
   expect(events.filter(({ kind }) => kind === 'compaction_committed').length).toBeGreaterThan(0);
 }, 1_200_000);

@@ -92,8 +92,8 @@ function spokenSequences({ entries }: PlanSource): number[] {
 /** Logs what the timeline tells. */
 export function logStarted({ logger }: ActivityDependencies, compaction: CompactionRow): void {
   const { compactionId, reason, form, plan } = compaction;
-  const { tokensBefore, targets, entriesInView, parts } = plan;
-  const figures = { tokensBefore, targets, messages: entriesInView, parts: parts.length };
+  const { tokensBefore, messagesChanged, entriesInView, parts } = plan;
+  const figures = { tokensBefore, messagesChanged, messages: entriesInView, parts: parts.length };
   logger.info({ compactionId, reason, form, ...figures }, 'compaction started');
 }
 

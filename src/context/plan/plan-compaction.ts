@@ -131,7 +131,7 @@ function planOperations(
   const draft = new Draft(state, state.tokens + state.continuationTokens);
   change(draft);
   if (draft.operations.size === 0) return null;
-  return draftedPlan(draft, form, { targets: draft.operations.size });
+  return draftedPlan(draft, form, { messagesChanged: draft.operations.size });
 }
 
 /**

@@ -119,7 +119,7 @@ function completePlan(
     parts,
     shown: { framing, afterSequence: lastBeforeSummary(state, layout.older, cut) },
     quotedLimit: Math.ceil(layout.quotedTokens),
-    targets: dropped.length,
+    messagesChanged: dropped.length,
     summaryLimit,
   });
 }
@@ -192,7 +192,7 @@ export function planSummaryInPlace(state: PlanningState, form: SummaryForm, goal
     summaryLimit,
     shown: { framing, afterSequence: lastBeforeSummary(state, olderUserMessages, firstKeptSequence) },
     inPlace: true,
-    targets: changed.length,
+    messagesChanged: changed.length,
   });
 }
 

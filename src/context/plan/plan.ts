@@ -207,7 +207,7 @@ export interface CompactionPlan {
   readonly inPlace?: boolean;
   /** Longest quotation of user messages, tokens; not part of `summaryLimit`. Default: 0. */
   readonly quotedLimit?: number;
-  readonly targets?: number;
+  readonly messagesChanged?: number;
   readonly entriesInView?: number;
   /** The view still fitted the window: the pass came in time. Otherwise it is a reaction to a jump past it, or to an overflow. */
   readonly proactive?: boolean;

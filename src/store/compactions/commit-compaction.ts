@@ -160,7 +160,7 @@ export function committedEvent(
     firstKeptSequence: plan.firstKeptSequence,
     tokensBefore,
     tokensSaved: tokensBefore - commit.tokensAfter,
-    targets: plan.targets ?? null,
+    messagesChanged: plan.messagesChanged ?? null,
     proactive: plan.proactive ?? null,
     ...commit,
   };
@@ -169,7 +169,7 @@ export function committedEvent(
 type CommittedPlan = Pick<CompactionRow, 'compactionId' | 'form' | 'formNumber' | 'reason' | 'tokensBefore'> & {
   readonly plan: Pick<
     CompactionPlan,
-    'droppedMessages' | 'coveredThroughSequence' | 'firstKeptSequence' | 'targets' | 'proactive'
+    'droppedMessages' | 'coveredThroughSequence' | 'firstKeptSequence' | 'messagesChanged' | 'proactive'
   >;
 };
 

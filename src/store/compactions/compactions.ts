@@ -207,7 +207,7 @@ export async function insertPlan(writer: TurnWriter, request: NewPlan): Promise<
     operations: plan.operations.length,
     tokensBefore: Math.round(plan.tokensBefore),
     messages: plan.entriesInView ?? null,
-    targets: plan.targets ?? null,
+    messagesChanged: plan.messagesChanged ?? null,
     force: request.reason === 'overflow',
     proactive: plan.proactive ?? null,
     ...(request.figures !== undefined && {

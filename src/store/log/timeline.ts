@@ -34,7 +34,7 @@ interface CompactionPlan {
   /** Entries that are clipped, cleared or stripped. */
   readonly operations: number;
   /** Messages that are removed or shortened. `null`: the preset does not count them. */
-  readonly targets: number | null;
+  readonly messagesChanged: number | null;
   /** The view still fitted the window. `null`: the preset does not say. */
   readonly proactive: boolean | null;
 }

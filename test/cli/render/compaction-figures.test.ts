@@ -7,7 +7,7 @@ import {
 import { PLAIN_STYLE as style } from '../../../src/cli/render/text/style.ts';
 import { EXAMPLE_EVENTS } from '../../support/example-events.ts';
 
-const FIGURES = { tokensBefore: 637_089, operations: 8, targets: 8, proactive: true };
+const FIGURES = { tokensBefore: 637_089, operations: 8, messagesChanged: 8, proactive: true };
 const PLAN = { ...EXAMPLE_EVENTS.compaction_started, ...FIGURES, messages: 52 };
 const DONE = {
   ...EXAMPLE_EVENTS.compaction_committed,
@@ -18,16 +18,16 @@ const DONE = {
 };
 const inPipe = { columns: null, style };
 
-test('W35, W39 the card of a running pass tells messages and targets', () => {
+test('W35, W39 the card of a running pass tells how many messages there are and how many it changes', () => {
   const lines = runningCompactionLines({ plan: PLAN, written: 0, since: 0 }, 1_000, 80, style).join('\n');
   expect(lines).toContain('52 messages');
-  expect(lines).toContain('8 targets');
-  expect(compactionBegunLines(PLAN, inPipe).join('\n')).toContain('52 messages, 8 targets');
+  expect(lines).toContain('8 to change');
+  expect(compactionBegunLines(PLAN, inPipe).join('\n')).toContain('52 messages, 8 to change');
 });
 
-test('W36 the card of a finished pass tells targets, tokens saved and how long it took', () => {
+test('W36 the card of a finished pass tells messages changed, tokens saved and how long it took', () => {
   const lines = compactionDoneLines(DONE, inPipe).join('\n');
-  expect(lines).toContain('8 targets, 467,089 tokens saved');
+  expect(lines).toContain('8 messages changed, 467,089 tokens saved');
   expect(lines).toMatch(/25(\.0)? ?s/);
 });
 

@@ -89,7 +89,7 @@ test('W10, D1 a reported overflow compacts also when the estimate is far below t
   expect(changedIds(plan).length).toBeGreaterThan(0);
 });
 
-test('W11 no more targets are taken than bring the view down to half of the budget', () => {
+test('W11 no more messages are taken than bring the view down to half of the budget', () => {
   const { conversation, results } = reading(Array.from({ length: 22 }, () => 10_500));
   const changed = changedIds(planWith(conversation));
   expect(changed.length).toBeGreaterThan(1);

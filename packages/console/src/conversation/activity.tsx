@@ -81,12 +81,12 @@ function NowLine({ live: { events }, waitsForPerson }: NowLineProps) {
   const compaction = openEvent(events, 'compaction_started', COMPACTION_ENDS);
   if (compaction !== null) {
     const messages = numberOf(compaction, 'messages');
-    const targets = numberOf(compaction, 'targets') ?? numberOf(compaction, 'operations');
+    const changed = numberOf(compaction, 'messagesChanged') ?? numberOf(compaction, 'operations');
     return (
       <p className="now">
         Compacts {tokens(numberOf(compaction, 'tokensBefore') ?? 0)} tokens
         {messages !== null && ` in ${counted(messages, 'message')}`}
-        {targets !== null && `, ${counted(targets, 'target')}`} ({textOf(compaction, 'form').replaceAll('_', ' ')}).
+        {changed !== null && `, ${changed} to change`} ({textOf(compaction, 'form').replaceAll('_', ' ')}).
       </p>
     );
   }

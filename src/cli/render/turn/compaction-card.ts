@@ -16,7 +16,7 @@ export function compactionBegunLines(plan: CompactionPlan, options: LineOptions)
   ];
 }
 
-/** What a compaction did: targets, tokens before and after, form, time. */
+/** What a compaction did: messages changed, tokens before and after, form, time. */
 export function compactionDoneLines(done: CommittedCompaction, options: LineOptions): string[] {
   const time = formatDuration(done.durationMilliseconds);
   const through = done.coveredThroughSequence === null ? '' : ` through entry ${done.coveredThroughSequence}`;
@@ -70,11 +70,11 @@ function cause({ reason, proactive }: Pick<CompactionPlan, 'reason' | 'proactive
   return [`${CAUSES[reason]}${label}`];
 }
 
-function begunSize({ tokensBefore, messages, targets }: CompactionPlan): string[] {
+function begunSize({ tokensBefore, messages, messagesChanged }: CompactionPlan): string[] {
   return [
     `${formatCount(tokensBefore)} tokens`,
     ...(messages === null ? [] : [plural(messages, 'message')]),
-    ...(targets === null ? [] : [plural(targets, 'target')]),
+    ...(messagesChanged === null ? [] : [`${formatCount(messagesChanged)} to change`]),
   ];
 }
 
@@ -84,8 +84,11 @@ function counts({ estimatedTokens, reportedTokens }: CompactionPlan): string[] {
   return [`estimated ${formatCount(estimatedTokens)}, reported ${formatCount(reportedTokens)}`];
 }
 
-function sizeChange({ tokensBefore, tokensAfter, tokensSaved, targets }: CommittedCompaction): string[] {
-  const saved = targets === null ? [] : [`${plural(targets, 'target')}, ${formatCount(tokensSaved)} tokens saved`];
+function sizeChange({ tokensBefore, tokensAfter, tokensSaved, messagesChanged }: CommittedCompaction): string[] {
+  const saved =
+    messagesChanged === null
+      ? []
+      : [`${plural(messagesChanged, 'message')} changed, ${formatCount(tokensSaved)} tokens saved`];
   const won = tokensBefore === 0 ? 0 : Math.round((tokensSaved / tokensBefore) * 100);
   return [`${formatCount(tokensBefore)} → ${formatCount(tokensAfter)} tokens (−${won} %)`, ...saved];
 }

@@ -216,7 +216,7 @@ describe('lines that stay', () => {
     done: { ...EXAMPLE_EVENTS.compaction_committed, operations: 12, coveredThroughSequence: 203 },
   } as const;
 
-  test('W36 a finished compaction shows targets, tokens before and after, and duration', () => {
+  test('W36 a finished compaction shows messages changed, tokens before and after, and duration', () => {
     expect(itemLines(done, { columns: 80, style: PLAIN_STYLE })).toEqual([
       expect.stringMatching(/^ {2}╭─ compacted · the window is filling ─+$/u),
       '  │ 31,204 → 14,880 tokens (−52 %)',
