@@ -55,6 +55,14 @@ describe('numbers that contradict each other', () => {
     },
   );
 
+  test('a window that is too small for a summary is named at its line, with one that is enough', async () => {
+    expect(await problemsOf('agents:\n  a:\n    policy: { window: 100 }\n')).toEqual([
+      '3:15 agents.a.policy.window contradicts another number with the model simulator/sim-32k (window 32768 tokens): ' +
+        'keep.tail (8 tokens) and keep.userMessages (20) leave 12 tokens for a summary below target (40), and the smallest takes 200. ' +
+        'Set window to 1700 or more.',
+    ]);
+  });
+
   test('the same numbers fit a larger model', async () => {
     const policy = 'policy: { keep: { tail: { tokens: 30000 } } }';
     expect((await problemsOf(`agents: { a: { ${policy} } }`))[0]).toContain('agents.a.policy.keep.tail');

@@ -139,6 +139,21 @@ describe('policyProblems', () => {
   });
 
   test.each(BUILT_IN_PRESETS.map((preset) => [preset.name, preset] as const))(
+    'under %s a window without room for the smallest summary is refused, and the one that is advised is not',
+    (_, preset) => {
+      const large = { window: 200_000, maximumOutput: 32_000 };
+      const problems = (window: number) => policyProblems(changePolicy(preset, { window }), large);
+      for (const window of [100, 200]) {
+        const [problem, ...others] = problems(window);
+        expect(problem?.options).toContain('window');
+        expect(others).toEqual([]);
+        const advised = Number(/window to (\d+) or more/u.exec(problem?.message ?? '')?.[1]);
+        expect(problems(advised)).toEqual([]);
+      }
+    },
+  );
+
+  test.each(BUILT_IN_PRESETS.map((preset) => [preset.name, preset] as const))(
     'the preset %s contradicts itself with no model',
     (_, preset) => {
       for (const window of [8_192, 16_384, 32_768, 128_000, 200_000, 400_000, 1_000_000]) {

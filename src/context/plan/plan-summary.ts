@@ -3,9 +3,9 @@ import type { SummaryForm } from './plan.ts';
 import { Draft, draftedPlan } from './planning-state.ts';
 import type { DraftedPlan, Goals, PlanningState } from './planning-state.ts';
 import { applyAlways, clearSupersededNotes, reduce, shrinkToFit } from './reduce.ts';
+import { SMALLEST_SUMMARY } from '../policy/budget.ts';
 import { shareOf, summaryParts } from './summary-parts.ts';
 import {
-  SMALLEST_SUMMARY,
   carriedNotes,
   frameTokens,
   idToOpen,

@@ -1,7 +1,7 @@
 import { chooseCut, cutAtSequence, turnStartBefore, olderEntries } from './cut-point.ts';
 import type { Draft, PlanningState } from './planning-state.ts';
 import { QUOTE_TOKENS, quotingSection } from '../summary/check-summary.ts';
-import { resolveAmount } from '../policy/budget.ts';
+import { resolveAmount, SMALLEST_SUMMARY } from '../policy/budget.ts';
 import type { SummaryFraming } from '../policy/policy.ts';
 import { calibratedTokens } from '../log/estimate.ts';
 import { showsMedia } from '../log/measurements.ts';
@@ -139,8 +139,6 @@ function droppedMessages(state: PlanningState, end: number): readonly number[] {
   return dropped;
 }
 
-/** However little room there is, a summary may take this. Tokens. */
-export const SMALLEST_SUMMARY = 200;
 /** Where not all fit, what the user said stays whole up to this share of the room; of what is left the summary gets this one. */
 const USER_SHARE = 0.7;
 const SUMMARY_SHARE = 0.4;

@@ -10,6 +10,8 @@ const FULL_SIZE_WINDOW = 100_000;
 /** The fallback reserve: what a long answer takes (seeds/pi.md), and no more than this share of the window. */
 const DEFAULT_RESERVE = 16_384;
 const DEFAULT_RESERVE_FRACTION = 0.2;
+/** However little room there is, a summary may take this. Tokens. */
+export const SMALLEST_SUMMARY = 200;
 /** What the estimate may be too low by where a vendor caps the input below the window, so that no answer's reserve is free above it. */
 const INPUT_CAP_MARGIN = 0.03;
 

@@ -2,8 +2,8 @@
  * What can be written over a preset, in `holdfast.yaml` or in code, how it is put over it, and what is wrong with the result. The first two
  * follow from the schema.
  */
-import { budgetFor, resolveAmount } from './budget.ts';
-import type { ModelLimits } from '../plan/plan.ts';
+import { budgetFor, resolveAmount, SMALLEST_SUMMARY } from './budget.ts';
+import type { Budget, ModelLimits } from '../plan/plan.ts';
 import { definedOf } from './defined-of.ts';
 import { z } from 'zod';
 import { BUILT_IN_REDUCERS } from '../plan/reducers/built-in.ts';
@@ -178,48 +178,74 @@ function roomChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Che
 }
 
 function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Check[] {
-  const { window, inputBudget, trigger, target, tail, userMessages, summaryOutput } = budgetFor(policy, limits);
+  const budget = budgetFor(policy, limits);
+  const { window, inputBudget, trigger, target, tail, userMessages, summaryOutput } = budget;
   // The budget caps the target at the trigger; compare what was asked for.
   const asked = budgetFor({ ...policy, trigger: { fraction: 1 } }, limits).target;
   // A compaction that wins less than `minimumGain` counts as failed (R5).
   const gain = Math.max(1, Math.ceil(policy.minimumGain * window));
   const kept = tail + userMessages;
-  const leastTarget = Math.max(kept, summaryOutput) + 1;
+  const smallest = policy.summary.when === 'never' ? 1 : SMALLEST_SUMMARY;
+  const wanted = Math.max(smallest, summaryOutput);
+  const room = summaryRoom(budget);
+  const leastTarget = Math.max(kept + smallest, summaryOutput + 1);
   const aim = policy.target === null ? 'trigger' : 'target';
+  const below = `for a summary below ${aim} (${target})`;
+  const left = room <= 0 ? `no room ${below}` : `${room} tokens ${below}, and the smallest takes ${smallest}`;
   const percent = (tokens: number): number => (100 * tokens) / inputBudget;
   return [
     [
       policy.target !== null && trigger - asked < gain,
       ['target', 'trigger', 'minimumGain'],
       `target is ${asked} tokens and trigger ${trigger}: target must be ${gain} tokens (minimumGain: ${policy.minimumGain} of the window) or more below trigger. ${advice(
-        ['target', trigger - gain < leastTarget ? 0 : Math.floor(percent(trigger - gain)), 'or less'],
-        ['trigger', Math.ceil(percent(asked + gain)), 'or more'],
+        [
+          ['target', trigger - gain < leastTarget ? 0 : Math.floor(percent(trigger - gain)), 'or less'],
+          ['trigger', Math.ceil(percent(asked + gain)), 'or more'],
+        ],
       )}`,
     ],
     [
-      kept >= target,
-      ['keep.tail', 'keep.userMessages', aim],
-      `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) leave no room for a summary below ${aim} (${target}). ${advice(
-        ['keep.tail', Math.floor(percent(target - summaryOutput - userMessages)), 'or less'],
-        ['keep.userMessages', Math.floor(percent(target - summaryOutput - tail)), 'or less'],
-        ['target', leastTarget > trigger - gain ? 0 : Math.ceil(percent(leastTarget)), 'or more'],
+      room < smallest,
+      [...(policy.window === null ? [] : ['window']), 'keep.tail', 'keep.userMessages', aim],
+      `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) leave ${left}. ${advice(
+        [
+          ['keep.tail', Math.floor(percent(target - wanted - userMessages)), 'or less'],
+          ['keep.userMessages', Math.floor(percent(target - wanted - tail)), 'or less'],
+          ['target', leastTarget > trigger - gain ? 0 : Math.ceil(percent(leastTarget)), 'or more'],
+        ],
+        widerWindow(policy, limits),
       )}`,
     ],
     [
-      kept < target && summaryOutput >= target,
+      room >= smallest && summaryOutput >= target,
       ['summary.maximumOutput', aim],
       `summary.maximumOutput is ${summaryOutput} tokens, but a compaction aims for ${target} in all (${aim}). ${advice([
-        'summary.maximumOutput',
-        Math.floor(percent(Math.min(target - kept, target - 1))),
-        'or less',
+        ['summary.maximumOutput', Math.floor(percent(Math.min(room, target - 1))), 'or less'],
       ])}`,
     ],
   ];
 }
 
+/** What a compaction leaves for its summary; below zero: what stays word for word is larger than what it aims for. Tokens. */
+function summaryRoom({ target, tail, userMessages }: Budget): number {
+  return target - tail - userMessages;
+}
+
+/** The window with room for a summary, in whole hundreds, where the policy names a window and a larger one is enough. */
+function widerWindow(policy: CompactionPolicy, limits: ModelLimits): readonly string[] {
+  const budget = budgetFor(policy, limits);
+  if (policy.window === null || summaryRoom(budget) <= 0) return [];
+  const window = Math.ceil((budget.window * SMALLEST_SUMMARY) / summaryRoom(budget) / 100) * 100;
+  const isEnough = summaryRoom(budgetFor({ ...policy, window }, limits)) >= SMALLEST_SUMMARY;
+  return isEnough ? [`window to ${window} or more`] : [];
+}
+
+type Value = readonly [option: string, percent: number, bound: string];
+
 /** Values that would do, of which one is enough. */
-function advice(...values: readonly (readonly [option: string, percent: number, bound: string])[]): string {
-  const possible = values.filter(([, percent]) => percent > 0 && percent <= 100);
-  if (possible.length === 0) return `Change ${values.map(([option]) => option).join(' and ')}.`;
-  return `Set ${possible.map(([option, percent, bound]) => `${option} to { fraction: ${percent / 100} } ${bound}`).join(', or ')}.`;
+function advice(values: readonly Value[], others: readonly string[] = []): string {
+  const shares = values.filter(([, percent]) => percent > 0 && percent <= 100);
+  const possible = shares.map(([option, percent, bound]) => `${option} to { fraction: ${percent / 100} } ${bound}`);
+  if (possible.length + others.length === 0) return `Change ${values.map(([option]) => option).join(' and ')}.`;
+  return `Set ${[...possible, ...others].join(', or ')}.`;
 }
