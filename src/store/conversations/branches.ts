@@ -1,6 +1,6 @@
 import type { ContentPart } from '../../context/log/content.ts';
 import type { AnswerForm } from '../../turn/agent-snapshot.ts';
-import { textOf } from '../../context/log/content.ts';
+import { attachedFile, saidText, textOf } from '../../context/log/content.ts';
 import type { Fragment, Queries } from '../database/database.ts';
 import { StoreError } from '../database/errors.ts';
 import { isId } from '../database/ids.ts';
@@ -76,11 +76,11 @@ async function readBranches(sql: Queries, conversationId: string, which: Fragmen
   return rows.map(({ first, ...row }) => Object.assign(row, { title: titleOf(first) }));
 }
 
-/** The first line, clipped; empty when there is none. */
+/** The first line that the user wrote, clipped; the names of the files when there is none; else empty. */
 export function titleOf(content: readonly ContentPart[] | null, longest = TITLE_CHARACTERS): string {
-  const [line = ''] = textOf(content ?? [])
-    .trim()
-    .split('\n', 1);
+  const parts = content ?? [];
+  const written = textOf(parts.filter((part) => attachedFile(part) === null)).trim();
+  const [line = ''] = (written === '' ? saidText(parts).trim() : written).split('\n', 1);
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
 }
 
