@@ -28,6 +28,10 @@ const explain = localCommand({
     const text = await readStandardInput(jsonl ? 'cases' : 'body of the error');
     const size = requestSize(flags);
     if (jsonl) return explainCases(text, output, size);
+    if (text.trim() === '' && status === undefined) {
+      const next = 'Pipe the body in, as the examples of --help show, or give --status.';
+      throw new UsageError('usage', 'Standard input is empty, and there is no --status.', next);
+    }
     const error = errorOf({ status, body: parseJson(text) ?? text });
     const assessment = classifyError(error, Date.now(), size);
     return { json: written(assessment), lines: explanation(assessment) };

@@ -185,5 +185,6 @@ function byStatus(reading: Reading): Finding {
     if (isStreamed && !coded(/invalid|bad ?request/)) return outage(reading, 'an unknown event in the stream');
   }
   const isRefused = status === 400 || status === 422;
-  return { cause: isRefused ? 'invalid_request' : 'unknown', repair: 'stop', evidence: `unrecognised HTTP ${status}` };
+  const evidence = status === undefined ? 'unrecognised, without an HTTP status' : `unrecognised HTTP ${status}`;
+  return { cause: isRefused ? 'invalid_request' : 'unknown', repair: 'stop', evidence };
 }

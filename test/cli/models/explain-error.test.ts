@@ -18,6 +18,13 @@ test('an empty body is read by its status', async () => {
   expect(JSON.parse(result.stdout)).toMatchObject({ kind: 'payload_too_large', repair: 'drop_media', limit: null });
 });
 
+test('without a body and a status there is nothing to explain, and no status is not written as one', async () => {
+  const nothing = await runInProcess(['model', 'explain-error'], { input: '\n' });
+  expect(nothing).toMatchObject({ code: 2, stderr: expect.stringContaining('Standard input is empty') });
+  const odd = await runInProcess(['model', 'explain-error'], { input: 'bad luck' });
+  expect(odd.stdout).toMatch(/^Because +unrecognised, without an HTTP status$/mu);
+});
+
 test('--tokens and --window tell how full the request was', async () => {
   const asked = ['model', 'explain-error', '--status', '400', '--json', '--window', '200000'];
   const full = await runInProcess([...asked, '--tokens', '195000'], { input: 'bad request' });
