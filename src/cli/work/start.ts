@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { definedOf } from '../../context/policy/defined-of.ts';
@@ -106,7 +106,9 @@ export async function requireAgent({ client, surroundings }: ClientCall, agent: 
 }
 
 function schemaInFile(path: string): Readonly<Record<string, unknown>> {
-  const schema = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : undefined;
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new InvalidArgumentError(`${path} is no file.`);
+  const schema = parseJson(readFileSync(path, 'utf8'));
   if (isRecord(schema)) return schema;
   throw new InvalidArgumentError(`${path} holds no JSON Schema.`);
 }

@@ -62,7 +62,7 @@ describe('start', () => {
       '{"type": "object", "properties": {"n": {"type": "number"}}}',
     );
     const refused = await cli('start', 'Say no', '--output', join(harness.workspace, 'none.json'));
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('holds no JSON Schema')]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('none.json is no file')]);
     const form = join(harness.workspace, 'form.json');
     const result = await cli('start', 'Say {"n": 42}', '--output', form, '--json');
     expect([result.code, errorsIn(result.stderr)]).toEqual([0, []]);
