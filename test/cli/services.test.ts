@@ -56,6 +56,11 @@ describe('migrate', () => {
       expect(first.applied[0]).toMatch(/^000001_.*\.sql$/u);
       const second = await runInProcess(['db', 'migrate'], { environment, directory: empty });
       expect([second.code, second.stdout]).toEqual([0, 'The database is up to date.\n']);
+      const apart = await runInProcess(['db', 'migrate', '--tenants'], { environment, directory: empty });
+      expect(apart.stdout).toBe('The database is up to date.\nRow-level security keeps tenants apart.\n');
+      const all = { ...harness.environment, ...environment };
+      const keys = await runInProcess(['keys', 'list'], { environment: all, directory: empty });
+      expect([keys.code, keys.stdout]).toEqual([0, 'No key.\n']);
       const database = connectDatabase({ url: url.href, maximumConnections: 1 });
       await database`insert into migrations (name, checksum) values ('999999_next.sql', 'unknown')`;
       await database.end();

@@ -50,7 +50,7 @@ const list = readerCommand({
       key.lastUsedAt ?? 'never',
     ]);
     const columns = ['id', 'tenant', 'name', 'scopes', 'state', 'last use'].map((title) => ({ title }));
-    return { json: { keys }, lines: tableLines(columns, rows, output) };
+    return { json: { keys }, lines: keys.length === 0 ? ['No key.'] : tableLines(columns, rows, output) };
   },
 });
 

@@ -37,7 +37,12 @@ const migrate = localCommand({
       const result = await applyMigrations(database, undefined, flags.partitions);
       if (flags.tenants === true) await isolateTenants(database);
       if (flags.embeddings !== undefined) await migrateEmbeddings(database, flags.embeddings);
-      return { json: result, lines: migrateLines(result.applied) };
+      const lines = [
+        ...migrateLines(result.applied),
+        ...(flags.tenants === true ? ['Row-level security keeps tenants apart.'] : []),
+        ...(flags.embeddings === undefined ? [] : [`The table of vectors has ${flags.embeddings} dimensions.`]),
+      ];
+      return { json: result, lines };
     } finally {
       await database.end({ timeout: 5 });
     }
