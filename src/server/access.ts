@@ -137,9 +137,12 @@ export function keyAccess({ database, locks }: KeyDatabases, defaults: KeyDefaul
       const written = bearer ?? readLogin(context);
       if (written === null) throw new RequestError('key_missing', 'The request names no API key.');
       const key = await keyOf(written);
-      const wait = rate.take(key.id, key.limits.requestsPerMinute ?? defaults.requestsPerMinute);
-      if (wait > 0)
-        throw new RequestError('too_many_requests', 'The key has made too many requests.', { retryAfterSeconds: wait });
+      const most = key.limits.requestsPerMinute ?? defaults.requestsPerMinute;
+      const wait = rate.take(key.id, most);
+      if (wait > 0) {
+        const what = `The key may make ${most} requests a minute, and has made them.`;
+        throw new RequestError('too_many_requests', what, { retryAfterSeconds: wait });
+      }
       return { tenant: key.tenant, key, name: key.name };
     },
     async inRoom({ caller: { key }, use, sent = {} }, work) {

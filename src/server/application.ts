@@ -43,9 +43,10 @@ export function createApplication(parts: ApplicationParts): Hono {
   const { log } = parts;
   const app = new Hono();
   app.onError((error) => problemResponse(error, log));
-  app.notFound((context) =>
-    problemResponse(new RequestError('route_not_found', `There is no ${context.req.method} route at this path.`), log),
-  );
+  app.notFound(({ req }) => {
+    const path = req.path.length > 100 ? `${req.path.slice(0, 100)}…` : req.path;
+    return problemResponse(new RequestError('route_not_found', `There is no route ${req.method} ${path}.`), log);
+  });
   app.use(
     secureHeaders({
       contentSecurityPolicy: {

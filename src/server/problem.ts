@@ -85,7 +85,7 @@ const ANSWERS: Readonly<Record<ProblemCode, readonly [status: number, next: stri
   nothing_to_resume: [409, 'Send a message instead.'],
   limit_not_raised: [409, 'Raise the limit by that much or more in `raise`.'],
   resume_waiting: [409, 'Wait: the turn goes on once a worker takes it.'],
-  body_too_large: [413, 'Send less, or let the operator raise the limit.'],
+  body_too_large: [413, 'Send less, or let the operator raise `server.bodyBytes` or `server.attachments`.'],
   range_refused: [416, 'Leave Range out, or name a range within the size that Content-Range says.'],
   conversation_file_invalid: [422, 'Export the conversation again.'],
   too_many_waiting: [429, 'Wait until turns have taken some of the messages.'],

@@ -236,6 +236,9 @@ test('wrong requests are refused with a code, the field and what to do', async (
     message: expect.stringContaining('must be one of default; did you mean default?'),
   });
   expect(await refused('PATCH', '/v1/conversations')).toEqual([404, 'route_not_found', undefined]);
+  expect((await call('GET', '/v1/nowhere')).body.detail).toBe('There is no route GET /v1/nowhere.');
+  const { body: noAddress } = await call('POST', '/v1/webhooks', { url: 'nowhere' });
+  expect(noAddress.errors).toEqual([{ field: 'url', message: expect.stringContaining('http://') }]);
   expect(harness.faults).toEqual([]);
 });
 

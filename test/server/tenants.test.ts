@@ -176,6 +176,7 @@ test('limits of a key: requests a minute, open turns and cost a day', async () =
   for (let request = 0; request < 3; request += 1) answers.push(await callAs(slow, 'GET', '/v1/conversations'));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(answers[2]?.body).toMatchObject({ detail: expect.stringContaining('2 requests a minute') });
   const { key: burst } = await keyOf('hal', { limits: { openTurns: 1 } });
   const wait = (startKey: string) => callAs(burst, 'POST', '/v1/conversations', { ...BEHIND_NOBODY, startKey });
   const begun = [await wait('first'), await wait('second')];

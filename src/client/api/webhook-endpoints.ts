@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../../store/conversations/webhooks.ts';
-import { formed, oneOf, text, whole } from '../arguments.ts';
+import { oneOf, text, whole } from '../arguments.ts';
 import { isoTime, listOf, pageOf } from './conversation-results.ts';
 import type { Endpoint } from './endpoint.ts';
 
 const ADDRESS = 'must be an address that begins with http:// or https://';
 
 const toCreateWebhook = {
-  url: formed(/^https?:\/\/[^\s\p{Cc}]{1,2000}$/u, ADDRESS).refine((url) => URL.canParse(String(url)), {
-    error: ADDRESS,
-  }),
+  url: z
+    .string({ error: ADDRESS })
+    .refine((url) => /^https?:\/\/[^\s\p{Cc}]{1,2000}$/u.test(url) && URL.canParse(url), { error: ADDRESS }),
   events: z
     .array(oneOf(...WEBHOOK_EVENTS), { error: 'must be a list' })
     .min(1, { error: 'must name an event' })
