@@ -8,14 +8,25 @@ import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { createModelClients } from '../../src/models/model-clients.ts';
 import type { Simulator } from '../../packages/simulator/src/index.ts';
+import { storePlan } from '../../src/store/compactions/compactions.ts';
+import { newId } from '../../src/store/database/ids.ts';
 import { listParts, registerPartAttempt } from '../../src/store/compactions/compaction-parts.ts';
 import type { PartReference } from '../../src/store/compactions/compaction-parts.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { listEvents } from '../../src/store/log/events.ts';
 import { getTurn } from '../../src/store/turns/turns.ts';
 import { prose } from '../context/builders.ts';
-import { NEW_ATTEMPT, plan, planWithCut } from '../store/support/compaction-builders.ts';
-import { answer, finishToolCall, startTurn, step, text, toolCall } from '../store/support/store-builders.ts';
+import { NEW_ATTEMPT, compact, plan, planWithCut } from '../store/support/compaction-builders.ts';
+import {
+  answer,
+  finishToolCall,
+  headOf,
+  send,
+  startTurn,
+  step,
+  text,
+  toolCall,
+} from '../store/support/store-builders.ts';
 import type { TestStore } from '../store/support/store-builders.ts';
 import { diskFull } from '../support/disk-full.ts';
 import { startHttpServer } from '../support/http-server.ts';
@@ -135,6 +146,35 @@ test.each([
   const written = (await listParts(sql, part.compactionId))[0]?.text;
   expect(written).toContain('TICKET-4711');
   expect(written).not.toContain('hunter2pw');
+});
+
+test('R28 the summarizing model is told no secret of the earlier summary, of the focus and of the lines of hooks', async () => {
+  const secret = 'ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8';
+  const turn = await startTurn(sql, 'hello', { snapshot: { policy: TRANSCRIPT_POLICY } });
+  await step(sql, turn, 1);
+  await compact(sql, turn, planWithCut(2), { text: `EARLIER ${secret}` });
+  await step(sql, turn, 2);
+  await send(sql, { conversationId: turn.conversationId, kind: 'compact', focus: `FOCUS ${secret}` });
+  const { compaction } = await storePlan(sql, {
+    turn,
+    callNumber: 3,
+    compactionId: newId(),
+    plan: planWithCut(4),
+    reason: 'manual',
+    preset: 'default',
+    headEntryId: await headOf(sql, turn.conversationId),
+    hook: { contextLines: { prepend: [`BEFORE ${secret}`], append: [`AFTER ${secret}`] }, summary: null },
+  });
+  const server = await startHttpServer((_, response) =>
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{"type":"error","error":{"message":"no"}}'),
+  );
+  onTestFinished(() => server.close());
+  const dependencies = activityDependencies(sql, { simulatorUrl: server.url });
+  await summarize(dependencies, { turn, compactionId: compaction.compactionId, part: 1 }, execution());
+  const request = server.requests[0]?.text ?? '';
+  const places = ['EARLIER', 'FOCUS', 'BEFORE', 'AFTER'];
+  expect(places.filter((place) => request.includes(`${place} [redacted: `))).toEqual(places);
+  expect(request).not.toContain(secret);
 });
 
 test('a worker that dies while it waits for leave to call the provider counts as no try', async () => {
