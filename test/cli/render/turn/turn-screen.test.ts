@@ -102,7 +102,8 @@ describe('the screen of a running turn', () => {
     const status = (shown: TurnScreenState, seconds: number): string =>
       screenLines(shown, { ...options, columns: 100, now: BEGIN + seconds * 1_000 }).at(-2) ?? '';
     const clock = formatClock(BEGIN + 65_000, BEGIN);
-    expect(clock).toMatch(/^\d\d:01:05$/u);
+    // Zones differ by quarters of an hour too.
+    expect(clock).toBe(new Date(BEGIN + 65_000).toTimeString().slice(0, 8));
     expect(status(state, 5)).toContain(`waiting for simulator: limit of calls, until ${clock} · step 1`);
     expect(status(state, 66)).toContain('waiting to call the model again');
     const compactingToo = { ...state, compaction: compacting.compaction };
