@@ -19,7 +19,8 @@ export async function startRunningCalls(harness: TurnHarness): Promise<RunningCa
   const answer = await harness.hold({ containing: 'asking' });
   const before = (await harness.asked()).total;
   const command = 'until [ -e let-go ]; do sleep 0.5; done; echo acted >> effects';
-  const task = `Call run_command with ${JSON.stringify({ command })}`;
+  // A busy machine takes longer than the limit of a command until all of them run.
+  const task = `Call run_command with ${JSON.stringify({ command, timeout_seconds: 900 })}`;
   const tasks = [...Array.from({ length: CALLS }, () => task), ...Array.from({ length: CALLS }, () => 'Say asking')];
   const sent = await Promise.all(tasks.map((each) => client.start(each)));
   const ids = sent.map(({ conversationId }) => conversationId);

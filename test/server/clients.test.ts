@@ -120,7 +120,10 @@ const taskOf = (name: string): string =>
     ...Array.from({ length: 4 }, () => 'Call run_command with {"command": "seq 1 1500"}'),
     ...(name === 'openai'
       ? [`Say ${'heron '.repeat(60)}all done`]
-      : [`Call run_command with {"command": "touch ${name}.started; sleep 600"}`, 'Say all done']),
+      : [
+          `Call run_command with {"command": "touch ${name}.started; sleep 600", "timeout_seconds": 900}`,
+          'Say all done',
+        ]),
   ].join('\n');
 
 /** Tools of an MCP server that never answers its first call, by their effect. */
