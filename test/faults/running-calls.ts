@@ -2,7 +2,6 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { TurnHarness } from '../support/turn-harness.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { nothingIsBroken } from './steady-turn.ts';
 
 const CALLS = 20;
@@ -24,13 +23,13 @@ export async function startRunningCalls(harness: TurnHarness): Promise<RunningCa
   const tasks = [...Array.from({ length: CALLS }, () => task), ...Array.from({ length: CALLS }, () => 'Say asking')];
   const sent = await Promise.all(tasks.map((each) => client.start(each)));
   const ids = sent.map(({ conversationId }) => conversationId);
-  const run = async (): Promise<boolean> => {
+  const running = async (): Promise<{ tools: number; asked: number; requests: number }> => {
     const [row] = await database<{ tools: number; asked: number }[]>`
       select (select count(*)::int from tool_calls where conversation_id = any(${ids}) and state = 'claimed') as tools,
         (select count(*)::int from model_attempts where conversation_id = any(${ids}) and state = 'registered') as asked`;
-    return row?.tools === CALLS && row.asked === CALLS && (await harness.asked()).total === before + 2 * CALLS;
+    return { tools: row?.tools ?? 0, asked: row?.asked ?? 0, requests: (await harness.asked()).total - before };
   };
-  await waitUntil('all calls run', run);
+  await expect.poll(running).toEqual({ tools: CALLS, asked: CALLS, requests: 2 * CALLS });
   return {
     async end() {
       await Promise.all([answer(), writeFile(join(workspace, 'let-go'), '')]);
