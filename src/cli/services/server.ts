@@ -125,15 +125,18 @@ async function listen(flags: ServerFlags, surroundings: Surroundings, served: Se
   });
   const webhooks = startWebhooks({ database, allowPrivate, log });
   if (flags.json === true) output.json({ url: started.url, port: started.port });
-  else
-    output.lines([
-      `Holdfast's server is at ${started.url}. Ctrl-C stops it.`,
-      `  pages:      ${await loginLink(started.url)}`,
-      `  reference:  ${started.url}/reference`,
-      `  example:    curl ${started.url}/v1/conversations`,
-    ]);
+  else output.lines(startLines(started.url, await loginLink(started.url), served.needsKeys === true));
   await untilSignalled(untilAborted);
   await started.close();
   await webhooks.end();
   await endTelemetry();
+}
+
+export function startLines(url: string, pages: string, needsKeys: boolean): string[] {
+  return [
+    `Holdfast's server is at ${url}. Ctrl-C stops it.`,
+    `  pages:      ${pages}`,
+    `  reference:  ${url}/reference`,
+    `  example:    curl ${url}/v1/conversations${needsKeys ? ' -H "Authorization: Bearer <key>"' : ''}`,
+  ];
 }
