@@ -1,3 +1,6 @@
+import { errorCode, StackError } from '../../local/stack-error.ts';
+import { describeError, errorLines } from '../describe-error.ts';
+
 /** Variables of OpenTelemetry that ask for an exporter. */
 const ASKED = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -23,15 +26,17 @@ export async function startTelemetry(service: string): Promise<() => Promise<voi
   }
   env['OTEL_LOGS_EXPORTER'] ??= 'none';
   env['OTEL_SERVICE_NAME'] ??= service;
-  // Otherwise a port that is taken, or a collector that does not answer, is never heard of.
-  env['OTEL_LOG_LEVEL'] ??= 'error';
   // Not the command line, which may name more than a collector should know.
   env['OTEL_NODE_RESOURCE_DETECTORS'] ??= 'env,host';
-  const [{ NodeSDK }, { metrics }, { monitorEventLoopDelay }] = await Promise.all([
-    import('@opentelemetry/sdk-node'),
-    import('@opentelemetry/api'),
-    import('node:perf_hooks'),
-  ]);
+  const [{ NodeSDK }, { diag, DiagConsoleLogger, DiagLogLevel, metrics }, { monitorEventLoopDelay }] =
+    await Promise.all([import('@opentelemetry/sdk-node'), import('@opentelemetry/api'), import('node:perf_hooks')]);
+  // Otherwise a port that is taken, or a collector that does not answer, is never heard of. With this variable the SDK logs by itself.
+  if ((env['OTEL_LOG_LEVEL'] ?? '') === '') {
+    const log = new DiagConsoleLogger();
+    const { error: write } = log;
+    log.error = (failure, ...rest) => write(portTaken(failure) ?? failure, ...rest);
+    diag.setLogger(log, DiagLogLevel.ERROR);
+  }
   const sdk = new NodeSDK({ instrumentations: [] });
   sdk.start();
   const delay = monitorEventLoopDelay();
@@ -47,4 +52,13 @@ export async function startTelemetry(service: string): Promise<() => Promise<voi
       delay.reset();
     });
   return () => sdk.shutdown();
+}
+
+/** Only the exporter for Prometheus listens. */
+function portTaken(failure: unknown): string | null {
+  if (errorCode(failure) !== 'EADDRINUSE') return null;
+  const port = failure instanceof Error && 'port' in failure ? String(failure.port) : '';
+  const what = `Port ${port} is taken, so this process serves no metrics to Prometheus.`;
+  const fix = 'Choose another with OTEL_EXPORTER_PROMETHEUS_PORT.';
+  return errorLines(describeError(new StackError('port_taken', what, fix))).join('\n');
 }
