@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AnswerForm } from '../turn/agent-snapshot.ts';
 import { HoldfastClientError } from './errors.ts';
 
-const ERROR = 'must be a zod object or the JSON Schema of an object';
+const ERROR = 'must be the JSON Schema of an object';
 
 /** The form of a final answer as a program gives it: a zod object, or the JSON Schema of an object. */
 export type GivenForm<Output = unknown> = z.ZodType<Output> | AnswerForm;
@@ -12,7 +12,9 @@ const json = z.record(z.string(), z.unknown(), { error: ERROR });
 /** A form as it comes over HTTP. */
 export const jsonForm = json.refine(isOfObject, { error: ERROR });
 
-export const givenForm = z.custom<GivenForm>(isOfObject, { error: ERROR });
+export const givenForm = z.custom<GivenForm>(isOfObject, {
+  error: 'must be a zod object or the JSON Schema of an object',
+});
 
 /** Whether answers can be checked with it. */
 function isOfObject(form: unknown): boolean {

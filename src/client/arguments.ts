@@ -73,7 +73,10 @@ const part = z.discriminatedUnion(
     exactly({ type: z.literal('image'), data: text }),
     exactly({ type: z.literal('file'), mediaType: text, name: text, data: text }),
   ],
-  { error: 'must be an object whose type is text, image or file' },
+  {
+    error: ({ code }) =>
+      code === 'invalid_union' ? 'must be text, image or file' : 'must be an object whose type is text, image or file',
+  },
 );
 const kindOfContent = 'must be a text, or a list of texts, images and files';
 export const content = z.union([text, z.array(part)], { error: kindOfContent });
@@ -133,18 +136,43 @@ export const conversationChoices = {
 interface ArgumentIssue {
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  /** `choice`: of a number, or of one of several values, so that the wrong value is no text of a person. */
+  readonly kind: 'choice' | 'unknown_name' | 'other';
 }
 
 /** What is wrong with arguments: of a value that may be one of several kinds, with the kind that it is nearest to. */
 export function issuesOf({ issues }: Pick<z.core.$ZodError, 'issues'>): readonly ArgumentIssue[] {
-  return issues.flatMap((issue) => {
+  return issues.flatMap((issue): readonly ArgumentIssue[] => {
     const { path, message } = issue;
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...path, key], message }));
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: [...path, key], message, kind: 'unknown_name' }));
+    }
     const nearest =
       issue.code === 'invalid_union' ? issue.errors.find(([first]) => (first?.path.length ?? 0) > 0) : undefined;
-    if (nearest === undefined) return [{ path, message }];
-    return issuesOf({ issues: nearest }).map((inner) => ({ path: [...path, ...inner.path], message: inner.message }));
+    if (nearest === undefined) return [{ path, message, kind: isOfChoice(issue) ? 'choice' : 'other' }];
+    return issuesOf({ issues: nearest }).map((inner) => ({
+      path: [...path, ...inner.path],
+      message: inner.message,
+      kind: inner.kind,
+    }));
   });
+}
+
+function isOfChoice(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'invalid_type') return issue.expected === 'number' || issue.expected === 'int';
+  if (issue.code === 'too_small' || issue.code === 'too_big')
+    return issue.origin === 'number' || issue.origin === 'int';
+  return issue.code === 'invalid_value';
+}
+
+/** What follows the name of an argument that is refused. @param showsTexts whether wrong values that are no `choice` are shown too */
+export function describeIssue({ path, message, kind }: ArgumentIssue, argument: unknown, showsTexts: boolean): string {
+  if (kind === 'unknown_name') return message;
+  const value = valueAt(argument, path);
+  const requirement = message.startsWith('must ') ? `: it ${message}` : '';
+  if (value === undefined) return `is missing${requirement}`;
+  const shown = kind === 'choice' || showsTexts ? shownValue(path, value) : null;
+  return shown === null || requirement === '' ? message : `is ${shown}${requirement}`;
 }
 
 /** @throws HoldfastClientError `invalid_argument` naming method, argument, the offending value and what it must be */
@@ -152,24 +180,20 @@ export function checkArguments(method: string, schema: z.ZodType, argument: unkn
   const { error } = schema.safeParse(argument);
   const [issue] = error === undefined ? [] : issuesOf(error);
   if (issue === undefined) return;
-  const { path, message } = issue;
-  const name = path.length === 0 ? 'its argument' : path.map(String).join('.');
-  const value = shownValue(path, valueAt(argument, path));
-  throw new HoldfastClientError(
-    'invalid_argument',
-    `${method}: ${name} ${value === null ? '' : `is ${value}: it `}${message}`,
-  );
+  const name = issue.path.length === 0 ? 'its argument' : issue.path.map(String).join('.');
+  throw new HoldfastClientError('invalid_argument', `${method}: ${name} ${describeIssue(issue, argument, true)}`);
 }
 
 /** Arguments of which nothing is shown: what people write, and addresses with passwords. */
 const NEVER_SHOWN = new Set(['task', 'content', 'text', 'focus', 'reason', 'query', 'databaseUrl', 'listenUrl']);
 const LONGEST_SHOWN = 60;
 
-/** `null` for what would fill a page, or must not be seen. */
+/** On one line, and cut; `null` for what must not be seen. */
 function shownValue(path: readonly PropertyKey[], value: unknown): string | null {
   if (path.some((key) => NEVER_SHOWN.has(String(key)))) return null;
-  if (typeof value === 'string') return value.length > LONGEST_SHOWN ? null : JSON.stringify(value);
-  if (value === undefined) return 'missing';
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value);
+  }
   return typeof value === 'number' || typeof value === 'boolean' || value === null ? String(value) : null;
 }
 

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { z } from 'zod';
 import { pathArguments } from '../client/api/endpoint.ts';
 import type { Endpoint } from '../client/api/endpoint.ts';
-import { exactly, issuesOf } from '../client/arguments.ts';
+import { describeIssue, exactly, issuesOf } from '../client/arguments.ts';
 import { RequestError } from './problem.ts';
 import type { FieldProblem } from './problem.ts';
 
@@ -44,7 +44,12 @@ export function argumentReader<Shape extends z.ZodRawShape>(endpoint: {
 export function checked<Schema extends z.ZodObject>(schema: Schema, value: unknown): z.output<Schema> {
   const { data, error } = schema.safeParse(value);
   if (error === undefined) return data;
-  throw refused(issuesOf(error).map(({ path, message }) => ({ field: path.map(String).join('.'), message })));
+  throw refused(
+    issuesOf(error).map((issue) => ({
+      field: issue.path.map(String).join('.'),
+      message: describeIssue(issue, value, false),
+    })),
+  );
 }
 
 export function refused(fields: readonly FieldProblem[]): RequestError {
@@ -100,7 +105,7 @@ function fromText(schema: z.core.$ZodType | undefined, texts: readonly string[])
   const type = schema === undefined ? 'string' : typeOf(schema);
   if (type === 'array') return texts;
   if (texts.length > 1) return texts;
-  if (type === 'number') return text.trim() === '' ? text : Number(text);
+  if (type === 'number') return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
   return type === 'boolean' && /^(?:true|false)$/u.test(text) ? text === 'true' : text;
 }
 

@@ -80,6 +80,11 @@ test('arguments that make no sense are refused with method, name, value and what
       'log.entries: limit is -1: it must be a whole number of 1 or more',
     ],
     [
+      () =>
+        client.conversation.send({ conversationId, content: [{ type: 'text', text: 'Go.', ...{ cache: undefined } }] }),
+      'conversation.send: content.0.cache is not accepted: there are type, text',
+    ],
+    [
       () => client.log.entries({ conversationId, afterSequence: NaN }),
       'log.entries: afterSequence is NaN: it must be a whole number of 0 or more',
     ],

@@ -149,7 +149,12 @@ const CONVERSATIONS = {
     summary: 'Go on with the task of a turn that ended before it was done, with raised limits',
     // Limits are of the agent's configuration: whoever may only send must not lift them.
     adminArgument: 'raise',
-    arguments: { ...toSend, raise: z.record(z.string(), z.number({ error: 'must be a number' })).optional() },
+    arguments: {
+      ...toSend,
+      raise: z
+        .record(z.string(), z.number({ error: 'must be a number' }), { error: 'must be limits, such as {"steps": 10}' })
+        .optional(),
+    },
   },
   'conversation.pins': {
     ...reads,

@@ -86,7 +86,7 @@ const answerFormat = z.discriminatedUnion('type', [
   }),
 ]);
 const fields = exactly({
-  model: z.string({ error: 'names the agent' }).min(1),
+  model: z.string({ error: 'must name the agent' }).min(1),
   input: z.union([z.string(), z.array(item)], { error: 'is a text or a list of items' }).nullish(),
   previous_response_id: z.string().nullish(),
   conversation: conversation.nullish(),
