@@ -39,8 +39,8 @@ export async function refuseReading(page: Page, what: string): Promise<void> {
   await page.route(new RegExp(`/${what}\\b`, 'u'), (route) => route.fulfill({ status: 401, json: refused }));
 }
 
-/** Two columns with room, two with as little as they get, and one. */
-const WIDTHS = [1440, 1024, 390];
+/** Two columns with room, two with as little as they get, one, and the narrowest phone. */
+const WIDTHS = [1440, 1024, 390, 320];
 /** One for each layout. */
 const LAYOUTS: ReadonlySet<number> = new Set([1440, 390]);
 
