@@ -217,10 +217,13 @@ test('wrong requests are refused with a code, the field and what to do', async (
     'body_not_json',
     undefined,
   ]);
-  expect(await refused('POST', '/v1/conversations', { task: 'x'.repeat(60_000) })).toEqual([
+  const { status, body: tooLarge } = await call('POST', '/v1/conversations', { task: 'x'.repeat(60_000) });
+  expect([status, tooLarge]).toEqual([
     413,
-    'body_too_large',
-    undefined,
+    expect.objectContaining({
+      code: 'body_too_large',
+      next: expect.stringContaining('`server.bodyBytes` or `server.attachments`'),
+    }),
   ]);
   await waitUntil('the worker names its agents', async () => (await listAgentsOfWorkers(harness.database)).length > 0);
   const choice = { agent: 'defualt' };
