@@ -184,8 +184,18 @@ export function checkArguments(method: string, schema: z.ZodType, argument: unkn
   throw new HoldfastClientError('invalid_argument', `${method}: ${name} ${describeIssue(issue, argument, true)}`);
 }
 
-/** Arguments of which nothing is shown: what people write, and addresses with passwords. */
-const NEVER_SHOWN = new Set(['task', 'content', 'text', 'focus', 'reason', 'query', 'databaseUrl', 'listenUrl']);
+/** Arguments of which nothing is shown: what people write, keys, and addresses with passwords. */
+const NEVER_SHOWN = new Set([
+  'task',
+  'content',
+  'text',
+  'focus',
+  'reason',
+  'query',
+  'databaseUrl',
+  'listenUrl',
+  'apiKey',
+]);
 const LONGEST_SHOWN = 60;
 
 /** On one line, and cut; `null` for what must not be seen. */

@@ -59,6 +59,11 @@ describe('what is not an address of a server', () => {
     },
   );
 
+  test('a key is refused and not shown', async () => {
+    const error = await errorOf(() => connect({ url: 'http://127.0.0.1:1', apiKey: 'hf_secret\n' }));
+    expect(error).toMatchObject({ code: 'invalid_argument', what: 'connect: apiKey must be a key' });
+  });
+
   test('a server that does not answer is named by host and port alone', async () => {
     const databaseUrl = 'postgres://holdfast:secret@127.0.0.1:1/holdfast';
     const error = await errorOf(() => connect({ databaseUrl, temporal }));
