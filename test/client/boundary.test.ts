@@ -86,7 +86,10 @@ test('arguments that make no sense are refused with method, name, value and what
     ],
     [
       () =>
-        client.conversation.send({ conversationId, content: [{ type: 'text', text: 'Go.', ...{ cache: undefined } }] }),
+        client.conversation.send({
+          conversationId,
+          content: loosely([{ type: 'text', text: 'Go.', cache: undefined }]),
+        }),
       'conversation.send: content.0.cache is not accepted: there are type, text',
     ],
     [
