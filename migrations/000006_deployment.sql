@@ -9,21 +9,18 @@ create table provider_calls (
   requested_at timestamptz not null default holdfast_now(), -- When it first asked.
   seen_at timestamptz not null default holdfast_now(), -- When it last asked: only calls that ask get a permit.
   granted_at timestamptz, -- When it got a permit; null while it waits.
+  grant_number bigint, -- Of the provider's permits, in order: no two calls get one by the same count.
   lease_until timestamptz, -- Renewed by the worker; a permit of a dead worker is free after that.
   released_at timestamptz, -- When the call ended.
   asked_by activity_attempt, -- Activity attempt that asked last; an older one was replaced.
+  constraint provider_calls_in_order unique (provider_key, grant_number),
   check ((granted_at is null) = (lease_until is null)),
+  check ((granted_at is null) = (grant_number is null)),
   check ((released_at is null) or (granted_at is not null))
 );
 create index provider_calls_by_conversation on provider_calls (conversation_id);
 comment on table provider_calls
   is 'Calls that wait for a permit of a limited provider, hold one, or did within a minute.';
-
-create table newest_permits (
-  provider_key text primary key, -- As in provider_pauses.
-  number bigint not null -- Counts up: no two calls get a permit by the same count.
-);
-comment on table newest_permits is 'Number of the newest permit of each limited provider.';
 
 create table provider_pauses (
   provider_key text primary key, -- Hash of the server's address and the key; never the key.

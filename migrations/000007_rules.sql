@@ -448,7 +448,7 @@ begin
     to holdfast_app;
   -- Forgotten, learned anew, or indexed again.
   grant insert, update, delete on memories, standing_decisions, passages, search_progress, term_frequencies,
-    newest_permits, provider_calls, provider_pauses, model_facts, workers, webhooks, webhook_deliveries to holdfast_app;
+    provider_calls, provider_pauses, model_facts, workers, webhooks, webhook_deliveries to holdfast_app;
   if to_regclass('embeddings') is not null then
     grant insert, update, delete on embeddings, embedding_models, unembedded to holdfast_app;
   end if;
@@ -471,7 +471,7 @@ select case
     then format('exists (select from conversations c where c.id = %s.conversation_id)', relation)
   -- Of everybody. A table of which nothing here says whose it is cannot be isolated: its policy would have no condition.
   else (select 'true' from pg_class where oid = relation
-    and relname in ('deployment', 'newest_permits', 'provider_pauses', 'embedding_models', 'migrations')) end $$;
+    and relname in ('deployment', 'provider_pauses', 'embedding_models', 'migrations')) end $$;
 comment on function condition_of_tenant is
   'Which rows a tenant sees: its conversations, and what belongs to one that it sees.';
 

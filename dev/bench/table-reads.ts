@@ -35,7 +35,6 @@ const LONGEST_WAIT_MILLISECONDS = 60_000;
 const READ_WHOLE: ReadonlyMap<string, string> = new Map([
   ['migrations', 'one row a migration'],
   ['deployment', 'one row'],
-  ['newest_permits', 'one row a provider and key'],
   ['provider_pauses', 'one row a provider and key'],
   ['provider_calls', 'calls that wait, have a place, or had one within a minute'],
   ['model_facts', 'one row a model and server'],

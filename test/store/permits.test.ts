@@ -92,14 +92,13 @@ test.each([
     let asking: Promise<string> | undefined;
     await sql.begin(async (open) => {
       await open`
-      insert into provider_calls (id, provider_key, conversation_id, call_key, tokens, granted_at, lease_until)
-      values (${other}, ${providerKey}, ${other}, ${other}, 10, now(), now() + interval '30 seconds')`;
-      await open`insert into newest_permits (provider_key, number) values (${providerKey}, 1)`;
+      insert into provider_calls (id, provider_key, conversation_id, call_key, tokens, granted_at, lease_until, grant_number)
+      values (${other}, ${providerKey}, ${other}, ${other}, 10, now(), now() + interval '30 seconds', 1)`;
       asking = ask(mine);
       const meets = waitUntil('it meets the other one', async () => {
         const rows = await sql`
         select from pg_stat_activity
-        where wait_event_type = 'Lock' and query like '%newest_permits%' and datname = current_database()`;
+        where wait_event_type = 'Lock' and query like '%grant_number%' and datname = current_database()`;
         return rows.length > 0;
       });
       await Promise.race([meets, asking]);

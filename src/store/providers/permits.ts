@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import postgres from 'postgres';
 import { attemptColumn, isReplaced, isUpTo, replacedAttempt } from '../attempts/activity-attempts.ts';
 import type { ActivityAttempt } from '../attempts/activity-attempts.ts';
 import type { Database, Fragment, Transaction } from '../database/database.ts';
@@ -63,9 +64,17 @@ export async function claimPermit(
   const milliseconds = await readPause(sql, request.providerKey);
   if (milliseconds > 0) return { kind: 'paused', milliseconds };
   for (;;) {
-    const answer = await claim(sql, request, capacity);
-    if (answer !== 'lost') return answer;
+    try {
+      return await claim(sql, request, capacity);
+    } catch (error) {
+      if (!isOtherGrant(error)) throw error;
+    }
   }
+}
+
+/** Another call was granted a permit since this one counted them. */
+function isOtherGrant(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.constraint_name === 'provider_calls_in_order';
 }
 
 /**
@@ -100,25 +109,23 @@ function isUnderWay(sql: Database): Fragment {
  * goes first whose last permit is longest ago. A call that is larger than a whole minute goes alone, or it would wait for
  * ever; smaller ones behind do not pass it.
  *
- * No lock orders the calls of a provider. Of two that count the same permits, both take the number after the newest, and one gets it.
- *
- * @returns `lost`: another call got a permit since this one counted them
+ * No lock orders the calls of a provider. Of two that count the same permits, both take the number after the newest, which is unique.
  */
 async function claim(
   sql: Database,
   { providerKey, callKey, by, leaseSeconds = LEASE_SECONDS }: PermitRequest,
   { concurrentCalls, tokensPerMinute }: ProviderCapacity,
-): Promise<PermitAnswer | 'lost'> {
-  const [row] = await sql<{ place: number; granted: boolean; lost: boolean }[]>`
+): Promise<PermitAnswer> {
+  const [row] = await sql<{ place: number; granted: boolean }[]>`
     with served as (
       select conversation_id, max(granted_at) filter (where granted_at <= holdfast_now()) as last,
-        count(*) filter (where ${isUnderWay(sql)}) as running,
+        count(*) filter (where ${isUnderWay(sql)}) as running, max(grant_number) as grant_number,
         coalesce(sum(tokens) filter (
           where granted_at between holdfast_now() - interval '1 minute' and holdfast_now()), 0) as tokens
       from provider_calls where provider_key = ${providerKey} and granted_at is not null group by conversation_id),
     used as (
       select coalesce(sum(running), 0) as calls, coalesce(sum(tokens), 0) as tokens,
-        coalesce((select number from newest_permits where provider_key = ${providerKey}), 0) as newest
+        coalesce(max(grant_number), 0) as grant_number
       from served),
     present as (
       select q.call_key, q.tokens, q.requested_at, q.id, s.last, coalesce(s.running, 0) + row_number() over (
@@ -129,21 +136,16 @@ async function claim(
     queue as (
       select call_key, row_number() over fair as place, sum(tokens) over fair as tokens from present
       window fair as (order by round, last nulls first, requested_at, id)),
-    fits as (
-      select used.newest from queue, used where queue.call_key = ${callKey}
+    granted as (
+      update provider_calls c set granted_at = holdfast_now(), grant_number = used.grant_number + 1,
+        lease_until = holdfast_now() + make_interval(secs => ${leaseSeconds})
+      from queue, used where c.call_key = ${callKey} and queue.call_key = c.call_key
+        and c.asked_by = ${attemptColumn(sql, by)} and c.granted_at is null
         and used.calls + queue.place <= coalesce(${concurrentCalls}, used.calls + queue.place)
         and (used.tokens + queue.tokens <= coalesce(${tokensPerMinute}, used.tokens + queue.tokens)
-          or used.tokens = 0 and queue.place = 1)),
-    numbered as (
-      insert into newest_permits as taken (provider_key, number) select ${providerKey}, newest + 1 from fits
-      on conflict (provider_key) do update set number = excluded.number where taken.number = excluded.number - 1
-      returning number),
-    granted as (
-      update provider_calls c set granted_at = holdfast_now(),
-        lease_until = holdfast_now() + make_interval(secs => ${leaseSeconds})
-      from numbered where c.call_key = ${callKey} and c.asked_by = ${attemptColumn(sql, by)} and c.granted_at is null
+          or used.tokens = 0 and queue.place = 1)
       returning c.id),
-    -- With a grant only: a call that waits asks often.
+    -- With a grant, so that the newest number is always there.
     forgotten as (
       delete from provider_calls where id in (
         select old.id from provider_calls old
@@ -152,10 +154,7 @@ async function claim(
             or old.lease_until < holdfast_now() - interval '1 minute'
             or old.seen_at < holdfast_now() - interval '1 hour')
         for update skip locked))
-    select place::int, exists (select from granted) as granted,
-      exists (select from fits) and not exists (select from numbered) as lost
-    from queue where call_key = ${callKey}`;
-  if (row?.lost === true) return 'lost';
+    select place::int, exists (select from granted) as granted from queue where call_key = ${callKey}`;
   return row?.granted === true ? { kind: 'granted' } : { kind: 'queued', place: row?.place ?? 1 };
 }
 
