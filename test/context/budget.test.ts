@@ -138,18 +138,51 @@ describe('policyProblems', () => {
     expect(policyProblems(changePolicy(wrong, mended), roomy)).toEqual([]);
   });
 
+  const fractions = Array.from({ length: 20 }, (_, index) => ({ fraction: (index + 1) / 20 }));
+  const changeTo = {
+    window: (tokens: number): PolicyChanges => ({ window: tokens }),
+    target: (tokens: number): PolicyChanges => ({ target: { fraction: tokens } }),
+    trigger: (tokens: number): PolicyChanges => ({ trigger: { fraction: tokens } }),
+    'keep.tail': (tokens: number): PolicyChanges => ({ keep: { tail: { fraction: tokens } } }),
+    'keep.userMessages': (tokens: number): PolicyChanges => ({ keep: { userMessages: { fraction: tokens } } }),
+    'summary.maximumOutput': (tokens: number): PolicyChanges => ({ summary: { maximumOutput: { fraction: tokens } } }),
+  };
+  const wrongChanges: readonly PolicyChanges[] = [
+    ...Array.from({ length: 25 }, (_, index) => ({ window: 1 + index * 100 })),
+    ...fractions.flatMap((amount) => [
+      { target: amount },
+      { trigger: amount },
+      { keep: { tail: amount } },
+      { keep: { userMessages: amount } },
+      { summary: { maximumOutput: amount } },
+    ]),
+  ];
+
   test.each(BUILT_IN_PRESETS.map((preset) => [preset.name, preset] as const))(
-    'under %s a window without room for the smallest summary is refused, and the one that is advised is not',
+    'under %s each value that is advised against a single contradiction would do',
     (_, preset) => {
-      const large = { window: 200_000, maximumOutput: 32_000 };
-      const problems = (window: number) => policyProblems(changePolicy(preset, { window }), large);
-      for (const window of [100, 200]) {
-        const [problem, ...others] = problems(window);
-        expect(problem?.options).toContain('window');
-        expect(others).toEqual([]);
-        const advised = Number(/window to (\d+) or more/u.exec(problem?.message ?? '')?.[1]);
-        expect(problems(advised)).toEqual([]);
+      let advised = 0;
+      for (const limits of [32_768, 200_000].map((window) => ({ window, maximumOutput: 16_384 }))) {
+        for (const changes of wrongChanges) {
+          const wrong = changePolicy(preset, changes);
+          const [problem, ...others] = policyProblems(wrong, limits);
+          if (problem === undefined || others.length > 0) continue;
+          if (changes.window !== undefined)
+            expect([changes, problem.message]).toEqual([changes, expect.stringMatching(/Set \w/u)]);
+          for (const [, option = '', value] of problem.message.matchAll(
+            /([\w.]+) to (?:\{ fraction: )?([\d.]+)(?: \})? or/gu,
+          )) {
+            const change = Object.entries(changeTo).find(([name]) => name === option)?.[1];
+            expect([
+              changes,
+              option,
+              change && policyProblems(changePolicy(wrong, change(Number(value))), limits),
+            ]).toEqual([changes, option, []]);
+            advised += 1;
+          }
+        }
       }
+      expect(advised).toBeGreaterThan(10);
     },
   );
 

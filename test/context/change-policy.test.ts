@@ -102,9 +102,12 @@ describe('reducers', () => {
   });
 
   test('of your own one, options that are called like those of an amount or a prompt are taken as they are', () => {
-    const preset = { ...DEFAULT_POLICY, reduce: [{ use: 'own', options: { tokens: 5, text: 'old', keep: 3 } }] };
-    const { reduce } = changePolicy(preset, { reduce: { own: { tokens: 9, text: 'new' } } });
-    expect(reduce).toEqual([{ use: 'own', options: { tokens: 9, text: 'new', keep: 3 } }]);
+    const preset = {
+      ...DEFAULT_POLICY,
+      reduce: [{ use: 'own', options: { tokens: 5, keep: 3, note: { text: 'a', to: 'b' } } }],
+    };
+    const { reduce } = changePolicy(preset, { reduce: { own: { tokens: 9, note: { text: 'new' } } } });
+    expect(reduce).toEqual([{ use: 'own', options: { tokens: 9, keep: 3, note: { text: 'new', to: 'b' } } }]);
   });
 });
 

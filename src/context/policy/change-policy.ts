@@ -3,7 +3,7 @@
  * follow from the schema.
  */
 import { budgetFor, resolveAmount, SMALLEST_SUMMARY } from './budget.ts';
-import type { Budget, ModelLimits } from '../plan/plan.ts';
+import type { ModelLimits } from '../plan/plan.ts';
 import { definedOf } from './defined-of.ts';
 import { z } from 'zod';
 import { BUILT_IN_REDUCERS } from '../plan/reducers/built-in.ts';
@@ -108,21 +108,19 @@ function changedReducers(uses: readonly ReducerUse[], changes: ReadonlyMap<strin
     const change = changes.get(use);
     if (change === false) return [];
     // Options of your own reducer may be called `tokens` or `text`, and are no amount and no prompt.
-    return [{ use, options: typeof change === 'object' && change !== null ? mergedOptions(options, change) : options }];
+    const isOwn = !Object.hasOwn(BUILT_IN_REDUCERS, use);
+    return [{ use, options: merged(options, change, isOwn) }];
   });
 }
 
-function merged(value: unknown, change: unknown): unknown {
+/** @param isPlain whether the value has no amounts and prompts, which are replaced whole */
+function merged(value: unknown, change: unknown, isPlain = false): unknown {
   if (change === undefined) return value;
   if (typeof change !== 'object' || change === null || Array.isArray(change)) return change;
-  if ('tokens' in change || 'fraction' in change) return { exact: true, ...change };
-  if ('text' in change) return change;
-  return mergedOptions(value, change);
-}
-
-function mergedOptions(value: unknown, change: object): object {
+  if (!isPlain && ('tokens' in change || 'fraction' in change)) return { exact: true, ...change };
+  if (!isPlain && 'text' in change) return change;
   const kept = typeof value === 'object' && value !== null ? entriesOf(value) : [];
-  const changed = entriesOf(change).map(([name, below]) => [name, merged(valueAt(value, name), below)]);
+  const changed = entriesOf(change).map(([name, below]) => [name, merged(valueAt(value, name), below, isPlain)]);
   return Object.fromEntries([...kept, ...changed]);
 }
 
@@ -140,7 +138,7 @@ export interface PolicyProblem {
   readonly options: readonly string[];
 }
 
-type Check = readonly [isProblem: boolean, options: readonly string[], message: string];
+type Check = readonly [isProblem: boolean, options: readonly string[], message: () => string];
 
 /** Numbers that contradict each other. Numbers that a request needs come first: without its room, all others are wrong too. */
 export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): readonly PolicyProblem[] {
@@ -149,7 +147,7 @@ export function policyProblems(policy: CompactionPolicy, limits: ModelLimits): r
 }
 
 function problemsAmong(checks: readonly Check[]): readonly PolicyProblem[] {
-  return checks.flatMap(([isProblem, options, message]) => (isProblem ? [{ options, message }] : []));
+  return checks.flatMap(([isProblem, options, message]) => (isProblem ? [{ options, message: message() }] : []));
 }
 
 function roomChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Check[] {
@@ -162,90 +160,135 @@ function roomChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Che
     [
       outputReserve >= window,
       ['outputReserve', 'window'],
-      `outputReserve keeps ${outputReserve} tokens free, but the window is ${window}: nothing is left for the conversation. Lower outputReserve, for example to { tokens: ${Math.floor(window / 5)} }.`,
+      () =>
+        `outputReserve keeps ${outputReserve} tokens free, but the window is ${window}: nothing is left for the conversation. Lower outputReserve, for example to { tokens: ${Math.floor(window / 5)} }.`,
     ],
     [
       inputBudget > 0 && asked > inputBudget,
       ['trigger', 'outputReserve'],
-      `trigger is ${asked} tokens, but a request may hold ${inputBudget} at most: a window of ${window}, less outputReserve (${outputReserve}). Set trigger to { tokens: ${inputBudget} } or less.`,
+      () =>
+        `trigger is ${asked} tokens, but a request may hold ${inputBudget} at most: a window of ${window}, less outputReserve (${outputReserve}). Set trigger to { tokens: ${inputBudget} } or less.`,
     ],
     [
       enabled && summary.when === 'never' && reduce.length === 0,
       ['summary.when', 'reduce'],
-      "summary.when is 'never' and reduce is empty: nothing may make the view smaller. Set summary.when to if_needed, or name a reducer.",
+      () =>
+        "summary.when is 'never' and reduce is empty: nothing may make the view smaller. Set summary.when to if_needed, or name a reducer.",
     ],
   ];
 }
 
-function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Check[] {
-  const budget = budgetFor(policy, limits);
-  const { window, inputBudget, trigger, target, tail, userMessages, summaryOutput } = budget;
+/** What a compaction aims for, and what of it contradicts itself. Tokens. */
+function aimsOf(policy: CompactionPolicy, limits: ModelLimits) {
+  const { window, trigger, target, tail, userMessages, summaryOutput } = budgetFor(policy, limits);
   // The budget caps the target at the trigger; compare what was asked for.
   const asked = budgetFor({ ...policy, trigger: { fraction: 1 } }, limits).target;
   // A compaction that wins less than `minimumGain` counts as failed (R5).
   const gain = Math.max(1, Math.ceil(policy.minimumGain * window));
-  const kept = tail + userMessages;
   const smallest = policy.summary.when === 'never' ? 1 : SMALLEST_SUMMARY;
+  const room = target - tail - userMessages;
+  return {
+    asked,
+    gain,
+    smallest,
+    room,
+    isTooClose: policy.target !== null && trigger - asked < gain,
+    isTooSmall: room < smallest,
+    isTooLong: room >= smallest && summaryOutput >= target,
+  };
+}
+
+function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly Check[] {
+  const { trigger, target, tail, userMessages, summaryOutput } = budgetFor(policy, limits);
+  const { asked, gain, smallest, room, ...found } = aimsOf(policy, limits);
   const wanted = Math.max(smallest, summaryOutput);
-  const room = summaryRoom(budget);
-  const leastTarget = Math.max(kept + smallest, summaryOutput + 1);
   const aim = policy.target === null ? 'trigger' : 'target';
   const below = `for a summary below ${aim} (${target})`;
   const left = room <= 0 ? `no room ${below}` : `${room} tokens ${below}, and the smallest takes ${smallest}`;
-  const percent = (tokens: number): number => (100 * tokens) / inputBudget;
+  const advice = adviceFor(policy, limits);
   return [
     [
-      policy.target !== null && trigger - asked < gain,
+      found.isTooClose,
       ['target', 'trigger', 'minimumGain'],
-      `target is ${asked} tokens and trigger ${trigger}: target must be ${gain} tokens (minimumGain: ${policy.minimumGain} of the window) or more below trigger. ${advice(
-        [
-          ['target', trigger - gain < leastTarget ? 0 : Math.floor(percent(trigger - gain)), 'or less'],
-          ['trigger', Math.ceil(percent(asked + gain)), 'or more'],
-        ],
-      )}`,
+      () =>
+        `target is ${asked} tokens and trigger ${trigger}: target must be ${gain} tokens (minimumGain: ${policy.minimumGain} of the window) or more below trigger. ${advice(
+          ['target', trigger - gain, 'or less', (amount) => ({ target: amount })],
+          ['trigger', asked + gain, 'or more', (amount) => ({ trigger: amount })],
+        )}`,
     ],
     [
-      room < smallest,
+      found.isTooSmall,
       [...(policy.window === null ? [] : ['window']), 'keep.tail', 'keep.userMessages', aim],
-      `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) leave ${left}. ${advice(
-        [
-          ['keep.tail', Math.floor(percent(target - wanted - userMessages)), 'or less'],
-          ['keep.userMessages', Math.floor(percent(target - wanted - tail)), 'or less'],
-          ['target', leastTarget > trigger - gain ? 0 : Math.ceil(percent(leastTarget)), 'or more'],
-        ],
-        widerWindow(policy, limits),
-      )}`,
+      () =>
+        `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) leave ${left}. ${advice(
+          ['keep.tail', target - wanted - userMessages, 'or less', (amount) => ({ keep: { tail: amount } })],
+          ['keep.userMessages', target - wanted - tail, 'or less', (amount) => ({ keep: { userMessages: amount } })],
+          [
+            'target',
+            Math.max(tail + userMessages + smallest, summaryOutput + 1),
+            'or more',
+            (amount) => ({ target: amount }),
+          ],
+        )}`,
     ],
     [
-      room >= smallest && summaryOutput >= target,
+      found.isTooLong,
       ['summary.maximumOutput', aim],
-      `summary.maximumOutput is ${summaryOutput} tokens, but a compaction aims for ${target} in all (${aim}). ${advice([
-        ['summary.maximumOutput', Math.floor(percent(Math.min(room, target - 1))), 'or less'],
-      ])}`,
+      () =>
+        `summary.maximumOutput is ${summaryOutput} tokens, but a compaction aims for ${target} in all (${aim}). ${advice(
+          [
+            'summary.maximumOutput',
+            Math.min(room, target - 1),
+            'or less',
+            (amount) => ({ summary: { maximumOutput: amount } }),
+          ],
+        )}`,
     ],
   ];
 }
 
-/** What a compaction leaves for its summary; below zero: what stays word for word is larger than what it aims for. Tokens. */
-function summaryRoom({ target, tail, userMessages }: Budget): number {
-  return target - tail - userMessages;
+function problemCount(policy: CompactionPolicy, limits: ModelLimits): number {
+  const { isTooClose, isTooSmall, isTooLong } = aimsOf(policy, limits);
+  const ofRoom = roomChecks(policy, limits).map(([isProblem]) => isProblem);
+  return [...ofRoom, isTooClose, isTooSmall, isTooLong].filter(Boolean).length;
 }
 
-/** The window with room for a summary, in whole hundreds, where the policy names a window and a larger one is enough. */
-function widerWindow(policy: CompactionPolicy, limits: ModelLimits): readonly string[] {
-  const budget = budgetFor(policy, limits);
-  if (policy.window === null || summaryRoom(budget) <= 0) return [];
-  const window = Math.ceil((budget.window * SMALLEST_SUMMARY) / summaryRoom(budget) / 100) * 100;
-  const isEnough = summaryRoom(budgetFor({ ...policy, window }, limits)) >= SMALLEST_SUMMARY;
-  return isEnough ? [`window to ${window} or more`] : [];
+type Suggestion = readonly [
+  option: string,
+  tokens: number,
+  bound: 'or less' | 'or more',
+  change: (amount: { readonly fraction: number }) => PolicyChanges,
+];
+
+/** Names the values that would do, of which one is enough: each was tried, and leaves fewer problems. */
+function adviceFor(policy: CompactionPolicy, limits: ModelLimits): (...suggestions: readonly Suggestion[]) => string {
+  const { inputBudget } = budgetFor(policy, limits);
+  const problems = problemCount(policy, limits);
+  const helps = (changed: CompactionPolicy): boolean => problemCount(changed, limits) < problems;
+  return (...suggestions) => {
+    const offered = suggestions.flatMap(([option, tokens, bound, change]) => {
+      const percent = (bound === 'or less' ? Math.floor : Math.ceil)((100 * tokens) / inputBudget);
+      if (!(percent > 0 && percent <= 100)) return [];
+      const amount = { fraction: percent / 100 };
+      return helps(changePolicy(policy, change(amount)))
+        ? [`${option} to { fraction: ${amount.fraction} } ${bound}`]
+        : [];
+    });
+    const window = offered.length > 0 || policy.window === null ? null : widerWindow(policy, limits, helps);
+    const all = window === null ? offered : [`window to ${window} or more`];
+    if (all.length === 0) return `Change ${suggestions.map(([option]) => option).join(' and ')}.`;
+    return `Set ${all.join(', or ')}.`;
+  };
 }
 
-type Value = readonly [option: string, percent: number, bound: string];
-
-/** Values that would do, of which one is enough. */
-function advice(values: readonly Value[], others: readonly string[] = []): string {
-  const shares = values.filter(([, percent]) => percent > 0 && percent <= 100);
-  const possible = shares.map(([option, percent, bound]) => `${option} to { fraction: ${percent / 100} } ${bound}`);
-  if (possible.length + others.length === 0) return `Change ${values.map(([option]) => option).join(' and ')}.`;
-  return `Set ${[...possible, ...others].join(', or ')}.`;
+/** In whole hundreds; `null`: no window that the model has would do. */
+function widerWindow(
+  policy: CompactionPolicy,
+  limits: ModelLimits,
+  helps: (changed: CompactionPolicy) => boolean,
+): number | null {
+  for (let window = Math.ceil((policy.window ?? 0) / 100) * 100; window <= limits.window; window += 100) {
+    if (helps({ ...policy, window })) return window;
+  }
+  return null;
 }
