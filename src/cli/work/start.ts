@@ -106,7 +106,8 @@ export async function requireAgent({ client, surroundings }: ClientCall, agent: 
 }
 
 function schemaInFile(path: string): Readonly<Record<string, unknown>> {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+  // A pipe is read like a file.
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== false)
     throw new InvalidArgumentError(`${path} is no file.`);
   const schema = parseJson(readFileSync(path, 'utf8'));
   if (isRecord(schema)) return schema;
