@@ -9,7 +9,8 @@ const ADDRESS = 'must be an address that begins with http:// or https://';
 const toCreateWebhook = {
   url: z
     .string({ error: ADDRESS })
-    .refine((url) => /^https?:\/\/[^\s\p{Cc}]{1,2000}$/u.test(url) && URL.canParse(url), { error: ADDRESS }),
+    .regex(/^https?:\/\/[^\s\p{Cc}]{1,2000}$/u, { error: ADDRESS, abort: true })
+    .refine((url) => URL.canParse(url), { error: ADDRESS }),
   events: z
     .array(oneOf(...WEBHOOK_EVENTS), { error: 'must be a list' })
     .min(1, { error: 'must name an event' })
