@@ -76,7 +76,7 @@ async function readBranches(sql: Queries, conversationId: string, which: Fragmen
   return rows.map(({ first, ...row }) => Object.assign(row, { title: titleOf(first) }));
 }
 
-/** The first line that the user wrote, clipped; the names of the files when there is none; else empty. */
+/** The first line that the user wrote, clipped; the name of its first file when there is none; else empty. */
 export function titleOf(content: readonly ContentPart[] | null, longest = TITLE_CHARACTERS): string {
   const parts = content ?? [];
   const written = textOf(parts.filter((part) => attachedFile(part) === null)).trim();
