@@ -1,22 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { changePolicy, policyChanges, policyProblems } from '../../src/context/policy/change-policy.ts';
-import type { CompactionPolicy } from '../../src/context/policy/policy.ts';
-import { BUILT_IN_PRESETS } from '../../src/context/policy/presets/index.ts';
 import { DEFAULT_POLICY } from '../../src/context/policy/presets/default.ts';
 import { requirePolicies } from '../../src/config/check/check-policies.ts';
 import { reducersWith } from '../../src/config/reducers.ts';
 import { load, problemsOf } from './support/written-configuration.ts';
-
-const LIMITS = { window: 200_000, maximumOutput: 32_000 };
-
-/** The same policy with each value that a piece of advice names, one of them at a time. */
-function asAdvised(policy: CompactionPolicy, message: string): CompactionPolicy[] {
-  return [...message.matchAll(/(\S+) to \{ fraction: ([\d.]+) \}/gu)].map(([, option = '', fraction]) => {
-    const value: unknown = { fraction: Number(fraction) };
-    const change = option.split('.').reduceRight((below, name) => ({ [name]: below }), value);
-    return changePolicy(policy, policyChanges.parse(change));
-  });
-}
 
 describe('numbers that contradict each other', () => {
   test('are refused with both, what would do, the model, and the place of an option that the file names', async () => {
@@ -29,31 +15,6 @@ describe('numbers that contradict each other', () => {
     const [ofModel] = await problemsOf(`models: { simulator/sim-32k: { ${trigger} } }\nagents: { a: {} }`);
     expect(ofModel).toMatch(/^1:42 models.simulator\/sim-32k.policy.trigger contradicts/u);
   });
-
-  test.each(BUILT_IN_PRESETS.map((preset) => [preset.name, preset]))(
-    'under %s each value that is advised ends what is contradicted',
-    (_, preset) => {
-      const shares = [0.1, 0.2, 0.3, 0.6, 0.9];
-      const left = shares.flatMap((trigger) =>
-        shares.flatMap((target) =>
-          shares.flatMap((maximumOutput) => {
-            const changes = { trigger: { fraction: trigger }, target: { fraction: target } };
-            const policy = changePolicy(preset, {
-              ...changes,
-              summary: { maximumOutput: { fraction: maximumOutput } },
-            });
-            return policyProblems(policy, LIMITS).flatMap(({ options, message }) =>
-              asAdvised(policy, message)
-                .flatMap((advised) => policyProblems(advised, LIMITS))
-                .filter((problem) => problem.options.join() === options.join())
-                .map((problem) => [message, problem.message]),
-            );
-          }),
-        ),
-      );
-      expect(left).toEqual([]);
-    },
-  );
 
   test('a window that is too small for a summary is named at its line, with one that is enough', async () => {
     expect(await problemsOf('agents:\n  a:\n    policy: { window: 100 }\n')).toEqual([

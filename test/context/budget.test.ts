@@ -139,14 +139,6 @@ describe('policyProblems', () => {
   });
 
   const fractions = Array.from({ length: 20 }, (_, index) => ({ fraction: (index + 1) / 20 }));
-  const changeTo = {
-    window: (tokens: number): PolicyChanges => ({ window: tokens }),
-    target: (tokens: number): PolicyChanges => ({ target: { fraction: tokens } }),
-    trigger: (tokens: number): PolicyChanges => ({ trigger: { fraction: tokens } }),
-    'keep.tail': (tokens: number): PolicyChanges => ({ keep: { tail: { fraction: tokens } } }),
-    'keep.userMessages': (tokens: number): PolicyChanges => ({ keep: { userMessages: { fraction: tokens } } }),
-    'summary.maximumOutput': (tokens: number): PolicyChanges => ({ summary: { maximumOutput: { fraction: tokens } } }),
-  };
   const wrongChanges: readonly PolicyChanges[] = [
     ...Array.from({ length: 25 }, (_, index) => ({ window: 1 + index * 100 })),
     ...fractions.flatMap((amount) => [
@@ -172,12 +164,10 @@ describe('policyProblems', () => {
           for (const [, option = '', value] of problem.message.matchAll(
             /([\w.]+) to (?:\{ fraction: )?([\d.]+)(?: \})? or/gu,
           )) {
-            const change = Object.entries(changeTo).find(([name]) => name === option)?.[1];
-            expect([
-              changes,
-              option,
-              change && policyProblems(changePolicy(wrong, change(Number(value))), limits),
-            ]).toEqual([changes, option, []]);
+            const amount: unknown = option === 'window' ? Number(value) : { fraction: Number(value) };
+            const advice = option.split('.').reduceRight((below, name) => ({ [name]: below }), amount);
+            const mended = changePolicy(wrong, policyChanges.parse(advice));
+            expect([changes, option, policyProblems(mended, limits)]).toEqual([changes, option, []]);
             advised += 1;
           }
         }

@@ -212,8 +212,8 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
       ['target', 'trigger', 'minimumGain'],
       () =>
         `target is ${asked} tokens and trigger ${trigger}: target must be ${gain} tokens (minimumGain: ${policy.minimumGain} of the window) or more below trigger. ${advice(
-          ['target', trigger - gain, 'or less', (amount) => ({ target: amount })],
-          ['trigger', asked + gain, 'or more', (amount) => ({ trigger: amount })],
+          ['target', trigger - gain, 'or less'],
+          ['trigger', asked + gain, 'or more'],
         )}`,
     ],
     [
@@ -221,14 +221,9 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
       [...(policy.window === null ? [] : ['window']), 'keep.tail', 'keep.userMessages', aim],
       () =>
         `keep.tail (${tail} tokens) and keep.userMessages (${userMessages}) leave ${left}. ${advice(
-          ['keep.tail', target - wanted - userMessages, 'or less', (amount) => ({ keep: { tail: amount } })],
-          ['keep.userMessages', target - wanted - tail, 'or less', (amount) => ({ keep: { userMessages: amount } })],
-          [
-            'target',
-            Math.max(tail + userMessages + smallest, summaryOutput + 1),
-            'or more',
-            (amount) => ({ target: amount }),
-          ],
+          ['keep.tail', target - wanted - userMessages, 'or less'],
+          ['keep.userMessages', target - wanted - tail, 'or less'],
+          ['target', Math.max(tail + userMessages + smallest, summaryOutput + 1), 'or more'],
         )}`,
     ],
     [
@@ -236,12 +231,7 @@ function targetChecks(policy: CompactionPolicy, limits: ModelLimits): readonly C
       ['summary.maximumOutput', aim],
       () =>
         `summary.maximumOutput is ${summaryOutput} tokens, but a compaction aims for ${target} in all (${aim}). ${advice(
-          [
-            'summary.maximumOutput',
-            Math.min(room, target - 1),
-            'or less',
-            (amount) => ({ summary: { maximumOutput: amount } }),
-          ],
+          ['summary.maximumOutput', Math.min(room, target - 1), 'or less'],
         )}`,
     ],
   ];
@@ -253,12 +243,7 @@ function problemCount(policy: CompactionPolicy, limits: ModelLimits): number {
   return [...ofRoom, isTooClose, isTooSmall, isTooLong].filter(Boolean).length;
 }
 
-type Suggestion = readonly [
-  option: string,
-  tokens: number,
-  bound: 'or less' | 'or more',
-  change: (amount: { readonly fraction: number }) => PolicyChanges,
-];
+type Suggestion = readonly [option: string, tokens: number, bound: 'or less' | 'or more'];
 
 /** Names the values that would do, of which one is enough: each was tried, and leaves fewer problems. */
 function adviceFor(policy: CompactionPolicy, limits: ModelLimits): (...suggestions: readonly Suggestion[]) => string {
@@ -266,11 +251,11 @@ function adviceFor(policy: CompactionPolicy, limits: ModelLimits): (...suggestio
   const problems = problemCount(policy, limits);
   const helps = (changed: CompactionPolicy): boolean => problemCount(changed, limits) < problems;
   return (...suggestions) => {
-    const offered = suggestions.flatMap(([option, tokens, bound, change]) => {
+    const offered = suggestions.flatMap(([option, tokens, bound]) => {
       const percent = (bound === 'or less' ? Math.floor : Math.ceil)((100 * tokens) / inputBudget);
       if (!(percent > 0 && percent <= 100)) return [];
       const amount = { fraction: percent / 100 };
-      return helps(changePolicy(policy, change(amount)))
+      return helps(withOption(policy, option, amount))
         ? [`${option} to { fraction: ${amount.fraction} } ${bound}`]
         : [];
     });
@@ -291,4 +276,10 @@ function widerWindow(
     if (helps({ ...policy, window })) return window;
   }
   return null;
+}
+
+/** @param option its path, such as `keep.tail` */
+function withOption(policy: CompactionPolicy, option: string, value: unknown): CompactionPolicy {
+  const changes = option.split('.').reduceRight((below, name) => ({ [name]: below }), value);
+  return changePolicy(policy, policyChanges.parse(changes));
 }
